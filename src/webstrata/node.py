@@ -569,13 +569,15 @@ class Node:
 
     async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
         """Write a WACZ file in a thread. The certificate may need the network, so it is made in the event loop."""
-        from webstrata.archive.export import OpenArchive, records_at
+        from webstrata.archive.export import ExportedRecords, OpenArchive, records_at
         from webstrata.archive.wacz.writer import write_wacz
+        from webstrata.sharp.proof.certificate import PackedArchive
 
         loop = asyncio.get_running_loop()
 
-        def certificate(records: dict[str, str], files: dict[str, str]) -> bytes:
-            return asyncio.run_coroutine_threadsafe(certify(records, files), loop).result()
+        def certificate(copied: ExportedRecords, files: dict[str, str]) -> bytes:
+            packed = PackedArchive(records=copied.digests, captures=copied.captures, files=files)
+            return asyncio.run_coroutine_threadsafe(certify(packed), loop).result()
 
         def write() -> int:
             source = OpenArchive(self.home.archive, self.home.index)

@@ -223,12 +223,13 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Section `[capture]`."""
 
     layer: Annotated[
-        Literal["auto", "raw", "text", "main", "links", "data"],
+        Literal["visible", "raw", "links", "main", "data", "selected", "auto"],
         Meta(
-            description="The layer in which the visit and the revisit of a page must be equal: `auto`, `raw`, `text`, "
-            "`main`, `links` or `data`."
+            description="What must be equal at the visit and the revisit of a page: `visible` (the whole visible text and "
+            "all links), `raw` (the bytes), `links`, `main` (the useful content), `data` (canonical data), `selected` "
+            "(what the page's rules select) or `auto` (as for changes of watched pages)."
         ),
-    ] = "auto"
+    ] = "visible"
     conditional: Annotated[
         bool,
         Meta(

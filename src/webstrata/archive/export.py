@@ -88,6 +88,7 @@ def record_with_request(reader: WarcReader, selected: SelectedRecord) -> Iterato
 
 
 _GZIP = 31
+_CAPTURES = ("response", "revisit", "resource")
 _LEVEL = 2
 
 
@@ -133,6 +134,8 @@ class ExportedRecords(Struct):
 
     lines: list[bytes]
     digests: dict[str, str]
+    captures: list[str]
+    """The IDs of the responses, revisits and resources."""
 
 
 def copy_records(
@@ -156,13 +159,15 @@ def copy_records(
     record_id = next(compose.record_ids())
     about = compose.warcinfo(record_id, at, filename, software, None)
     put(isal_zlib.compress(about, _LEVEL, _GZIP))
-    copied = ExportedRecords([], {bare_uri(record_id): hashlib.sha256(about).hexdigest()})
+    copied = ExportedRecords([], {bare_uri(record_id): hashlib.sha256(about).hexdigest()}, [])
     for selected in records:
         for record in record_with_request(source.reader, selected):
             member = _member(source.reader, selected.file, record)
             copied_record = msgspec.structs.replace(record, offset=end, length=len(member))
             put(member)
             copied.digests[record.record_id] = hashlib.sha256(isal_zlib.decompress(member, _GZIP)).hexdigest()
+            if record.kind in _CAPTURES:
+                copied.captures.append(record.record_id)
             line = record_line(copied_record, filename)
             if line:
                 copied.lines.append(line)

@@ -44,7 +44,7 @@ def test_capture_and_verify(home: Path, site: LocalServer, call: Call, peer: Cal
     """The summary agrees with the certificate; both verifiers and the tool `wacz` accept the file."""
     result, one = captured(call, home, site, "--sharp")
     assert result.code == 0, result.err
-    assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 1}
+    assert one["counts"] == verdicts(sharp=4, absent=1)
     assert one["requisites"] == {"captured": 1, "failed": 0, "not_asked_for": 0}
     assert one["stopped"] is None
     file = Path(one["file"])
@@ -139,7 +139,7 @@ def test_a_site_that_does_not_respond(home: Path, call: Call) -> None:
     settings = {"WEBSTRATA_FETCH_ALLOW_PRIVATE": f"127.0.0.1/32:{port}", "WEBSTRATA_CAPTURE_PATIENCE": "0s"}
     result = call("--home", home, "capture", f"http://127.0.0.1:{port}/", "--json", "-q", **settings)
     assert result.code == 1
-    assert result.json["captures"][0]["counts"] == {"sharp": 0, "blurred": 0, "unreachable": 1}
+    assert result.json["captures"][0]["counts"] == verdicts(unreachable=1)
 
 
 def test_one_site_of_two_fails(home: Path, site: LocalServer, call: Call) -> None:
@@ -153,7 +153,7 @@ def test_one_site_of_two_fails(home: Path, site: LocalServer, call: Call) -> Non
     assert result.code == 1
     assert "no page below" in result.err
     (one,) = result.json["captures"]
-    assert one["counts"] == {"sharp": 1, "blurred": 0, "unreachable": 0}
+    assert one["counts"] == verdicts(sharp=1)
 
 
 def test_interrupt_and_resume(home: Path, site: LocalServer, call: Call) -> None:
@@ -170,7 +170,7 @@ def test_interrupt_and_resume(home: Path, site: LocalServer, call: Call) -> None
     assert one["stopped"] == "it was interrupted"
     assert call("certificate", "verify", one["file"]).code == 0
     again = call("--home", home, "capture", "--resume", one["id"], "--delay", "0.01s", "--json", **site.settings)
-    assert again.json["captures"][0]["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 1}
+    assert again.json["captures"][0]["counts"] == verdicts(sharp=4, absent=1)
     assert again.json["captures"][0]["file"] == one["file"]
 
 

@@ -54,7 +54,7 @@ def test_changed_and_changed_back(layer: str, home: Path, server: LocalServer, c
         **server.settings,
     )
     (one,) = result.json["captures"]
-    assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 0}
+    assert one["counts"] == verdicts(sharp=4)
     certificate = call("certificate", "show", one["file"], "--json").json["certificate"]
     by_url = {page["url"]: page for page in certificate["pages"]}
     flip, middle = by_url[server.url("/flip")], by_url[server.url("/middle")]

@@ -31,8 +31,7 @@ def test_a_page_that_changes_is_blurred(run_scenario: Callable[..., None]) -> No
         site(archiver, a=links(), b=changing_at(START_AT + 9), c=links(), d=links())
         taken = await capture(archiver)
         verdicts = taken.verdicts()
-        visit, revisit = taken.page("/b")["visit"], taken.page("/b")["revisit"]
-        assert verdicts.pop("/b") == "blurred", (visit, revisit)
+        assert verdicts.pop("/b") == "blurred", taken.observations("/b")
         assert set(verdicts.values()) == {"sharp"}
 
     run_scenario(scenario)

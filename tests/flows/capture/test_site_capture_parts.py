@@ -20,7 +20,8 @@ from webstrata.flows.capture.events import CaptureOrder, CaptureStarted, FoundPa
 from webstrata.flows.capture.plan import first_revisits
 from webstrata.flows.capture.state import CaptureState
 from webstrata.records import PageRules
-from webstrata.sharp.proof.certificate import Download
+from webstrata.sharp.proof.certificate import ObservedUrl
+from webstrata.sharp.proof.page_observation import PageObservation
 
 
 def test_listed_pages(run_scenario: Callable[..., None]) -> None:
@@ -116,8 +117,11 @@ def test_slow_pages_are_outermost(run_scenario: Callable[..., None]) -> None:
         visits = []
         while (url := state.next_page()) is not None:
             duration_s = 60.0 if url.endswith("slow") else 1.0
-            download = Download(started=now, ended=now + duration_s, status=200, payload="p", content="c", record=url)
-            state.apply(PageDownloaded(url=url, pass_number=0, download=download))
+            seen = PageObservation(
+                started=now, ended=now + duration_s, kind="content", status=200, layers={"raw": "c"}, record=url
+            )
+            observed = ObservedUrl(url=url, observations=(seen,))
+            state.apply(PageDownloaded(url=url, pass_number=0, observations=(observed,)))
             visits.append(url)
             now += 2 * duration_s
         assert visits[0] == f"{SITE}slow"
@@ -228,18 +232,34 @@ def test_frames(run_scenario: Callable[..., None]) -> None:
     run_scenario(scenario)
 
 
+RULES = PageRules(ignore=("css:.count",))
+
+
 @pytest.mark.parametrize(
-    ("layer", "rules", "verdict"),
-    [("auto", None, "sharp"), ("raw", None, "blurred"), ("raw", PageRules(ignore=("css:.count",)), "sharp")],
-    ids=["useful content", "raw", "raw with a rule"],
+    ("layer", "changing", "rules", "verdict"),
+    [
+        ("visible", "data-n={at}>", None, "sharp"),
+        ("raw", "data-n={at}>", None, "blurred"),
+        ("visible", ">{at}", None, "blurred"),
+        ("visible", "><a href={at}>x</a>", None, "blurred"),
+        ("links", ">{at}", None, "sharp"),
+        ("main", ">{at}", None, "sharp"),
+        ("auto", ">{at}", None, "sharp"),
+        ("visible", ">{at}", RULES, "blurred"),
+        ("raw", ">{at}", RULES, "blurred"),
+        ("selected", ">{at}", RULES, "sharp"),
+        ("auto", ">{at}", RULES, "sharp"),
+    ],
 )
-def test_layers(layer: str, rules: PageRules | None, verdict: str, run_scenario: Callable[..., None]) -> None:
-    """Invisible bytes blur a page only in the raw layer; content that the page's rules ignore never does."""
+def test_layers(
+    layer: str, changing: str, rules: PageRules | None, verdict: str, run_scenario: Callable[..., None]
+) -> None:
+    """A difference blurs a page if the layer of the capture has it. Rules of a page count only if the layer is
+    `selected` or `auto`, and the certificate has them word for word."""
 
     def counting(request: ReceivedRequest) -> Reply:
-        return reply(
-            f"<title>t</title><main><p>the same words</p></main><i class=count hidden data-n={request.at:.0f}></i>"
-        )
+        moment = changing.format(at=f"{request.at:.0f}")
+        return reply(f"<title>t</title><main><p>the same words</p></main><footer><i class=count {moment}</i></footer>")
 
     async def scenario(archiver: Archiver) -> None:
         site(archiver, a=counting, b=links(), c=links())
@@ -248,6 +268,8 @@ def test_layers(layer: str, rules: PageRules | None, verdict: str, run_scenario:
         assert taken.page("/a")["verdict"] == verdict
         page = await archiver.page(f"{SITE}a")
         assert page.page_rules == rules, "the capture does not change the rules of the page"
+        assert taken.page("/a")["rules"] == ({"ignore": ["css:.count"]} if rules else None)
+        assert taken.certificate["policy"]["layer"] == layer
 
     run_scenario(scenario)
 
@@ -268,6 +290,8 @@ def test_conditional_requests(conditional: bool, run_scenario: Callable[..., Non
         sent = ["if-none-match" in request.headers for request in archiver.servers.requests("a.test", "/a")]
         assert sent == ([False, True] if conditional else [False, False])
         assert taken.certificate["policy"]["conditional_requests"] is conditional
+        statuses = [seen["status"] for seen in taken.observations("/a")]
+        assert statuses == ([200, 304] if conditional else [200, 200])
 
     run_scenario(scenario)
 

@@ -21,7 +21,15 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from isal import isal_zlib
 
-from webstrata.archive.export import OpenArchive, SelectedRecord, Selection, atomic_file, copy_records, selected_records
+from webstrata.archive.export import (
+    ExportedRecords,
+    OpenArchive,
+    SelectedRecord,
+    Selection,
+    atomic_file,
+    copy_records,
+    selected_records,
+)
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
 from webstrata.clock import iso
@@ -56,11 +64,11 @@ def write_wacz(
     at: float,
     title: str = "",
     on_progress: Callable[[int], object] = lambda count: None,
-    certify: Callable[[dict[str, str], dict[str, str]], bytes] | None = None,
+    certify: Callable[[ExportedRecords, dict[str, str]], bytes] | None = None,
 ) -> int:
     """Write records as a WACZ file; returns the number of captures.
 
-    `certify` returns the certificate for the digests of all records (ID -> SHA-256) and of all files (path -> digest).
+    `certify` returns the certificate for the records and the digests of all files (path -> digest).
     """
     with atomic_file(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
         writer = _ZipWriter(package, at)
@@ -72,7 +80,7 @@ def write_wacz(
         writer.add_bytes("indexes/index.idx", index)
         writer.add_bytes("pages/pages.jsonl", _pages(in_order))
         if certify is not None:
-            writer.add_bytes(CERTIFICATE, certify(copied.digests, writer.digests()))
+            writer.add_bytes(CERTIFICATE, certify(copied, writer.digests()))
         writer.finish(software, title)
     return len(copied.lines)
 

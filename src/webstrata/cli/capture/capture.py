@@ -21,6 +21,7 @@ from webstrata.cli.pages.watch import read_lines, read_list
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
 from webstrata.errors import UsageError, WebstrataError
+from webstrata.sharp.proof.page_observation import ComparedLayer
 
 if TYPE_CHECKING:
     from webstrata.flows.capture.events import CaptureOrder
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from webstrata.flows.capture.service import CaptureService
     from webstrata.flows.capture.site_capture import SiteCapture
     from webstrata.node import Node
-
-Layer = Literal["auto", "raw", "text", "main", "links", "data"]
 
 
 class CaptureOptions(Struct, frozen=True, kw_only=True):
@@ -70,7 +69,9 @@ def command(
     sitemap: Annotated[
         bool, typer.Option("--sitemap", help="Capture the pages that the site's sitemaps list.")
     ] = False,
-    layer: Annotated[Layer | None, typer.Option(help="The layer that is compared.")] = None,
+    layer: Annotated[
+        ComparedLayer | None, typer.Option(help="What decides whether two downloads of a page are the same.")
+    ] = None,
     repair: Annotated[
         int | None,
         typer.Option(min=0, help="Maximum number of further passes while pages are blurred.", show_default=False),
@@ -148,7 +149,7 @@ def _orders(
     sharp: bool,
     tau: float,
     scope: Literal["prefix", "host", "domain"],
-    layer: str | None,
+    layer: ComparedLayer | None,
 ) -> list[CaptureOrder]:
     from webstrata.flows.capture.events import CaptureOrder
     from webstrata.sharp.schedule import checked_tau

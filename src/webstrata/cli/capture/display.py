@@ -31,7 +31,8 @@ class CaptureLines(NoCaptureDisplay):
         from webstrata.flows.capture.events import PageDownloaded, RequisiteDownloaded
 
         if isinstance(event, PageDownloaded):
-            result = f"{iso(event.download.started)} {event.download.status}" if event.download else f"- {event.why}"
+            own = [seen for entry in event.observations if entry.url == event.url for seen in entry.observations]
+            result = f"{iso(own[-1].started)} {own[-1].status}" if own and own[-1].status else f"- {event.why}"
             sys.stderr.write(f"{capture.phase} {printable(result)} {printable(event.url)}\n")
         elif isinstance(event, RequisiteDownloaded):
             sys.stderr.write(f"{capture.phase} {printable(event.why) or 'got'} {printable(event.url)}\n")
@@ -60,7 +61,7 @@ def _line(capture: SiteCapture) -> str:
     visited = state.visited()
     parts = [f"{len(visited)}/{len(state.pages)} visited"]
     if state.pass_number:
-        parts.append(f"{sum(len(page.downloads) > state.pass_number for page in visited)} revisited")
+        parts.append(f"{sum(len(page.contents) > state.pass_number for page in visited)} revisited")
     if capture.phase == "requisites":
         parts.append(
             f"{sum(bool(succeeded) for succeeded in state.requisites.values())}/{len(state.requisites)} requisites"

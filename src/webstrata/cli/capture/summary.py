@@ -11,11 +11,11 @@ import typer
 
 from webstrata.cli.output import counted, date_time, iso_or_none, printable, size
 from webstrata.clock import parse_instant, span
+from webstrata.sharp.proof.verdicts import PAGE_VERDICTS
 
 if TYPE_CHECKING:
     from webstrata.flows.capture.proof import FinishedCapture
     from webstrata.flows.capture.site_capture import SiteCapture
-    from webstrata.sharp.proof.certificate import CapturedPage
 
 _SHOWN = 20
 
@@ -25,7 +25,8 @@ def document(capture: SiteCapture, finished: FinishedCapture) -> dict[str, Any]:
     state, outcome = capture.state, finished.outcome
     order, certificate = state.started.order, finished.certificate
     counts = certificate["counts"]
-    sharp = set(outcome.instant.pages) if outcome.instant is not None else set()
+    urls = [page["url"] for page in certificate["pages"]]
+    sharp = {index for index, page in enumerate(outcome.pages) if page.verdict == "sharp"}
     return {
         "id": state.started.capture,
         "url": order.url,
@@ -34,16 +35,16 @@ def document(capture: SiteCapture, finished: FinishedCapture) -> dict[str, Any]:
         "records": finished.records,
         "sharp": order.sharp,
         "pages": counts["pages"],
-        "counts": {name: counts[name] for name in ("sharp", "blurred", "unreachable")},
+        "counts": {name: counts[name] for name in PAGE_VERDICTS},
         "expected_sharp": float(counts["expected_sharp"]),
-        "doubtful": sum(page.expected < order.tau for page in outcome.pages if page.visit is not None),
+        "doubtful": sum(page.expected < order.tau for page in state.pages.values() if page.contents),
         "instant": certificate["instant"],
         "other_instants": [
             {
                 "from": iso_or_none(instant.start),
                 "to": iso_or_none(instant.end),
                 "pages": len(instant.pages),
-                "serves": [outcome.pages[index].url for index in instant.pages if index not in sharp],
+                "serves": [urls[index] for index in instant.pages if index not in sharp],
             }
             for instant in outcome.others
         ],
@@ -100,16 +101,12 @@ def picture(file: Path, captures: Sequence[tuple[SiteCapture, FinishedCapture]])
         if instant is None:
             continue
         middle = (instant.start + instant.end) / 2
-        unit_s, unit = (60.0, "minutes") if _reach_s(finished, middle) > 300 else (1.0, "seconds")
+        spans = _spans(capture, finished)
+        reach_s = max((abs(start - middle) for _, start, _, _ in spans), default=0.0)
+        unit_s, unit = (60.0, "minutes") if reach_s > 300 else (1.0, "seconds")
         lines = [
-            VisitLine(
-                _path(page),
-                (page.visit.started - middle) / unit_s,
-                ((page.revisit or page.visit).ended - middle) / unit_s,
-                SHARP if certified["verdict"] == "sharp" else BLURRED,
-            )
-            for certified, page in zip(finished.certificate["pages"], finished.outcome.pages, strict=True)
-            if page.visit is not None
+            VisitLine(_path(url), (start - middle) / unit_s, (end - middle) / unit_s, SHARP if is_sharp else BLURRED)
+            for url, start, end, is_sharp in spans
         ]
         panels.append(SchedulePanel(capture.state.started.order.url, lines, unit))
     if panels:
@@ -118,12 +115,19 @@ def picture(file: Path, captures: Sequence[tuple[SiteCapture, FinishedCapture]])
         typer.echo("webstrata: nothing was captured, so there is no picture.", err=True)
 
 
-def _reach_s(finished: FinishedCapture, middle: float) -> float:
-    return max((abs(page.visit.started - middle) for page in finished.outcome.pages if page.visit), default=0.0)
+def _spans(capture: SiteCapture, finished: FinishedCapture) -> list[tuple[str, float, float, bool]]:
+    """(URL, start of the visit, end of the revisit, whether it is sharp) of the pages with observations around the
+    instant."""
+    spans = []
+    for history, page in zip(capture.state.pages.values(), finished.outcome.pages, strict=True):
+        around = [history.observations[index] for index in (page.visit, page.revisit) if index is not None]
+        if around:
+            spans.append((history.url, around[0].started, around[-1].ended, page.verdict == "sharp"))
+    return spans
 
 
-def _path(page: CapturedPage) -> str:
-    parts = urlsplit(page.url)
+def _path(url: str) -> str:
+    parts = urlsplit(url)
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 

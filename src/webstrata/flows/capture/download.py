@@ -6,17 +6,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
 from webstrata.coding import encoded_body
-from webstrata.detect.layers import deciding_layer, layer_digest
-from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import StoreError
+from webstrata.flows.capture.observations import ObservedVisit, failure_text, needs_layers, visit_observations
 from webstrata.flows.capture.rates import SitemapHints, sitemap_hints
+from webstrata.flows.crawl.archive_entries import VisitPositions
 from webstrata.flows.crawl.discovery import Discovery
-from webstrata.flows.crawl.parse import ParsedContent, payload_digest, with_tag_rules
+from webstrata.flows.crawl.parse import ParsedContent, with_tag_rules
 from webstrata.flows.crawl.requests.host_leases import HostLeases
 from webstrata.flows.crawl.requests.polite_client import ChooseHandler, PoliteClient
 from webstrata.flows.crawl.requests.polite_visit import PoliteVisit
@@ -33,7 +34,6 @@ from webstrata.records import (
     NewPage,
     Page,
     PageRole,
-    PageRules,
     PageState,
     Position,
     PostBody,
@@ -41,7 +41,8 @@ from webstrata.records import (
     VisitResult,
     Wait,
 )
-from webstrata.sharp.proof.certificate import Download
+from webstrata.sharp.proof.certificate import ObservedUrl
+from webstrata.sharp.proof.page_observation import PageObservation
 
 log = logging.getLogger("webstrata.capture")
 
@@ -60,16 +61,19 @@ _PERMANENT = frozenset(
 
 
 class DownloadResult(Struct, frozen=True, kw_only=True):
-    """A download, or the reason why it failed; and the links of the page."""
+    """What was observed, or the reason why nothing could be; and the links of the page."""
 
     url: str
-    download: Download | None = None
+    observations: tuple[ObservedUrl, ...] = ()
+    """Of the page, and of other URLs that were requested on the way."""
     why: str = ""
     """Why it failed."""
     permanent: bool = False
     """Another attempt would fail in the same way."""
     positions: tuple[Position, ...] = ()
-    """All archive records of the download."""
+    """The archive records of the observations."""
+    rules: dict[str, object] | None = None
+    """The rules in force for the page: those that differ from the defaults."""
     links: tuple[str, ...] = ()
     requisites: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
@@ -82,12 +86,10 @@ class DownloadResult(Struct, frozen=True, kw_only=True):
 
 
 class CaptureMode(Struct, frozen=True, kw_only=True):
-    """How a capture requests and compares pages."""
+    """How a capture requests a page."""
 
-    layer: str = "auto"
-    """The layer that is compared; with `auto` the page's own rules apply."""
-    conditional: bool = False
-    """Send conditional requests; a 304 response counts as the same content."""
+    previous: PageObservation | None = None
+    """If conditional requests are allowed: the page's last observation, to which a 304 response may refer."""
 
 
 class CaptureDownloader:
@@ -114,7 +116,16 @@ class CaptureDownloader:
         self._choose = choose
         self._committing = asyncio.Lock()
         self._robots_exchanges: list[Exchange] = []
-        self._client = PoliteClient(web, gate, clock, leases=leases, robots_log=self, max_redirects=max_redirects)
+        self._unanswered: list[Exchange] = []
+        self._client = PoliteClient(
+            web,
+            gate,
+            clock,
+            leases=leases,
+            robots_log=self,
+            on_unanswered=self._add_unanswered,
+            max_redirects=max_redirects,
+        )
 
     async def close(self) -> None:
         await self._client.close()
@@ -161,10 +172,35 @@ class CaptureDownloader:
         all_links = _AllLinks()
         async with self._committing:
             (parsed,) = await self._pipeline.parse([result], all_links)
+            others = {
+                index: await self._pipeline.parse_layers(result.exchanges[index]) for index in needs_layers(result)
+            }
             robots, self._robots_exchanges = self._robots_exchanges, []
-            (row,) = await self._pipeline.commit([result], [parsed], robots, all_links)
-        download = _download_result(url, result, parsed, row)
+            written: list[VisitPositions] = []
+            (row,) = await self._pipeline.commit([result], [parsed], robots, all_links, on_written=written.extend)
+        last = result.exchanges[-1] if result.exchanges else None
+        target = urls.join(last.url, last.header("location") or "") if last is not None else None
+        observed = ObservedVisit(
+            result=result,
+            row=row,
+            positions=written[0],
+            parsed=parsed,
+            others=others,
+            unanswered=self._take_unanswered({url, *(exchange.url for exchange in result.exchanges)}),
+            previous=mode.previous,
+            not_followed=target is not None and bool(visit.redirect_problem(target)),
+        )
+        download = _download_result(url, observed)
         return await self._with_references(download, result) if parsed is not None else download
+
+    def _add_unanswered(self, exchange: Exchange) -> None:
+        self._unanswered.append(exchange)
+
+    def _take_unanswered(self, requested: set[str]) -> tuple[Exchange, ...]:
+        """The requests for these URLs that were sent once more because their connection was closed."""
+        taken = tuple(exchange for exchange in self._unanswered if exchange.url in requested)
+        self._unanswered = [exchange for exchange in self._unanswered if exchange.url not in requested]
+        return taken
 
     async def _with_references(self, download: DownloadResult, result: VisitResult) -> DownloadResult:
         """The download with the files to which it refers, and with what a sitemap states about its pages."""
@@ -219,6 +255,9 @@ class _AllLinks(Discovery):
     def wants_requisites(self, page: Page) -> bool:
         return page.role is not PageRole.SITEMAP
 
+    def wants_layers(self, page: Page) -> bool:
+        return True
+
     def entries(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
         return []
 
@@ -227,25 +266,33 @@ class _AllLinks(Discovery):
 
 
 def _with_mode(page: Page, mode: CaptureMode) -> Page:
-    """The page with the layer of the capture, and without validators unless conditional requests are allowed."""
-    if mode.layer != "auto":
-        page = replace(page, page_rules=replace(page.page_rules or PageRules(), layer=mode.layer))
-    return page if mode.conditional else replace(page, etag=None, last_modified=None)
+    """The page without validators, unless a 304 response can refer to what the capture itself observed."""
+    is_known = mode.previous is not None and bool(mode.previous.layers) and mode.previous.payload == page.payload
+    return page if is_known else replace(page, etag=None, last_modified=None)
 
 
-def _download_result(url: str, result: VisitResult, parsed: ParsedContent | None, row: Visit) -> DownloadResult:
-    row_positions = [hop.position for hop in row.hops] + [row.position]
-    positions = tuple(position for position in row_positions if position is not None)
-    first = result.exchanges[0] if result.exchanges else None
-    if first is not None and status_class(first.status or 0) is StatusClass.REDIRECT and positions:
-        return _redirect_result(url, first, positions)
-    download = _download(url, result, parsed, row)
+def _download_result(url: str, observed: ObservedVisit) -> DownloadResult:
+    result, row, parsed = observed.result, observed.row, observed.parsed
+    observations = visit_observations(observed)
+    own = [seen for entry in observations if entry.url == url for seen in entry.observations]
+    last = own[-1] if own else None
+    if last is not None and last.kind == "redirect":
+        # The content at the target is another page, so its links belong to that.
+        return DownloadResult(
+            url=url,
+            observations=observations,
+            positions=_positions(observed, observations),
+            links=(last.target,),
+            rules=_rules(result.page),
+        )
+    succeeded = last is not None and last.kind == "content"
     return DownloadResult(
         url=url,
-        download=download,
-        why="" if download is not None else _failure_text(row),
+        observations=observations,
+        why="" if succeeded else _failure_text(row),
         permanent=row.truncated == "length" or (row.failure is not None and row.failure.kind in _PERMANENT),
-        positions=positions,
+        positions=_positions(observed, observations),
+        rules=_rules(result.page),
         links=parsed.links if parsed is not None else (),
         requisites=parsed.requisites.files if parsed is not None else (),
         frames=parsed.requisites.frames if parsed is not None else (),
@@ -254,63 +301,27 @@ def _download_result(url: str, result: VisitResult, parsed: ParsedContent | None
     )
 
 
-def _download(url: str, result: VisitResult, parsed: ParsedContent | None, row: Visit) -> Download | None:
-    response, position = result.answer, _response_position(url, result, row)
-    if response is None or response.status is None or position is None or response.truncated is not None:
-        return None
-    is_gone = status_class(response.status) is StatusClass.GONE
-    if row.failure is not None and not is_gone:
-        return None
-    fingerprint = parsed.fingerprint if parsed is not None else result.page.fingerprint
-    if is_gone or fingerprint is None:
-        content, status = f"status:{response.status}", response.status
-    elif parsed is not None and parsed.problem is not None:  # not parsed completely: compare the bytes as sent
-        content, status = f"payload:{parsed.payload}", response.status
-    else:
-        layer = deciding_layer(fingerprint, result.page.page_rules)
-        content = f"{layer}:{layer_digest(fingerprint, layer)}"
-        status = 200 if response.status == 304 else response.status
-    return Download(
-        started=result.at,
-        ended=response.at + response.duration_s,
-        status=status,
-        payload=_payload(response, row),
-        content=content,
-        record=position.record_id,
-    )
+def _positions(observed: ObservedVisit, observations: Sequence[ObservedUrl]) -> tuple[Position, ...]:
+    """The positions of the records that the observations name."""
+    named = {name for entry in observations for seen in entry.observations for name in _record_names(seen)}
+    written = observed.positions
+    every = (*written.exchanges, written.content, *written.extras)
+    return tuple(position for position in every if position is not None and position.record_id in named)
 
 
-def _response_position(url: str, result: VisitResult, row: Visit) -> Position | None:
-    """The record of the page's own response. The row has another record if a handler computed the content."""
-    if result.content is None:
-        return row.position
-    hop = row.hops[result.main]
-    return hop.position if hop.url == url else None
+def _record_names(seen: PageObservation) -> tuple[str, str, str]:
+    return seen.record, seen.rendered, seen.view
 
 
-def _payload(response: Exchange, row: Visit) -> str:
-    """The payload digest in the record of the response; the record of a 304 response has that of its original."""
-    return row.payload if response.status == 304 and row.payload else payload_digest(response.body)
-
-
-def _redirect_result(url: str, first: Exchange, positions: Sequence[Position]) -> DownloadResult:
-    """The result for a URL that redirects. Its content is the target URL; the content at the target is another page."""
-    target = urls.join(url, first.header("location") or "")
-    download = Download(
-        started=first.at,
-        ended=first.at + first.duration_s,
-        status=first.status or 0,
-        payload=payload_digest(first.body),
-        content=f"redirect:{target or ''}",
-        record=positions[0].record_id,
-    )
-    links = (target,) if target is not None else ()
-    return DownloadResult(url=url, download=download, positions=tuple(positions), links=links)
+def _rules(page: Page) -> dict[str, object] | None:
+    """The rules in force that differ from the defaults, word for word."""
+    rules: dict[str, object] = msgspec.to_builtins(page.page_rules) if page.page_rules is not None else {}
+    return rules or None
 
 
 def _failure_text(row: Visit) -> str:
     if row.failure is not None:
-        return f"{row.failure.kind}: {row.failure.detail}" if row.failure.detail else str(row.failure.kind)
+        return failure_text(row.failure)
     if row.truncated is not None:
         return f"the response was truncated ({row.truncated}), so its content is unknown"
     return f"status {row.status}"

@@ -12,7 +12,10 @@ import msgspec
 from msgspec import Struct, field
 
 from webstrata.records import Position
-from webstrata.sharp.proof.certificate import Download
+from webstrata.sharp.proof.certificate import ObservedUrl
+from webstrata.sharp.proof.page_observation import ComparedLayer
+
+JOURNAL_VERSION = 2
 
 
 class PrecomputedSchedule(Struct, frozen=True, kw_only=True):
@@ -31,8 +34,8 @@ class CaptureOrder(Struct, frozen=True, kw_only=True):
     sharp: bool = True
     """Revisit all pages. Without it the capture is a single pass."""
     scope: Literal["prefix", "host", "domain"] = "prefix"
-    layer: str = "auto"
-    """The layer that is compared."""
+    layer: ComparedLayer = "visible"
+    """The layer that decides whether two observations show the same content."""
     tau: float = 0.9
     """The confidence of the pages' intervals in the certificate. It does not influence the schedule."""
     conditional: bool = False
@@ -74,6 +77,8 @@ class FoundPage(Struct, frozen=True):
 class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     """The first event."""
 
+    version: int = 1
+    """Of the journal's format."""
     capture: str
     order: CaptureOrder
     at: float
@@ -85,21 +90,28 @@ class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     """After each response the host is left alone for this multiple of its response time."""
     pages: tuple[FoundPage, ...]
     """The seed, or all pages if they are known."""
+    observations: tuple[ObservedUrl, ...] = ()
+    """Of the sitemaps that were read."""
+    positions: tuple[Position, ...] = ()
 
 
 class PageDownloaded(Struct, frozen=True, kw_only=True, tag="got"):
-    """A page was requested; `download` is None if the request failed."""
+    """A page was requested."""
 
     url: str
     pass_number: int = field(name="turn")
     """0: visits, 1: revisits, 2 and above: further passes."""
-    download: Download | None = None
+    observations: tuple[ObservedUrl, ...] = ()
+    """Of the page, and of other URLs that were requested on the way."""
     why: str = ""
     """Why the request failed."""
     permanent: bool = field(default=False, name="lasting")
     """Another attempt would fail in the same way."""
     positions: tuple[Position, ...] = ()
+    rules: dict[str, object] | None = None
+    """The page's rules in force."""
     requisites: tuple[str, ...] = ()
+    """The files that the page loads, without those that the journal names for this page already."""
     frames: tuple[str, ...] = ()
     """Those among the requisites that are shown in a frame."""
     found: tuple[FoundPage, ...] = ()
@@ -117,12 +129,17 @@ class PassPlanned(Struct, frozen=True, kw_only=True, tag="planned"):
     """A page that occurs twice is downloaded before the instant and after it."""
     chances: dict[str, float]
     """By page: the probability to be sharp."""
+    failing: tuple[str, ...] = ()
+    """Pages whose last request brought no content: requested once, and a second time only if they have content now."""
+    only_failing: bool = False
+    """The pass is made for these alone: if none of them has content now, the rest of it is left out."""
 
 
 class RequisiteDownloaded(Struct, frozen=True, kw_only=True, tag="fetched"):
     """A file that a page needs was requested: an image, a style sheet, a script, a frame or another."""
 
     url: str
+    observations: tuple[ObservedUrl, ...] = ()
     positions: tuple[Position, ...] = ()
     why: str = ""
     """Why the request failed."""

@@ -7,26 +7,25 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from webstrata.errors import UsageError
+from webstrata.flows.capture.certified import certified_capture
 from webstrata.flows.capture.download import CaptureDownloader
-from webstrata.flows.capture.events import CaptureStarted
 from webstrata.flows.capture.state import CaptureState
 from webstrata.ports import Clock
 from webstrata.records import Position, PostBody, Wait
 from webstrata.sharp.proof.capture_outcome import CaptureOutcome
-from webstrata.sharp.proof.certificate import CapturePolicy, certify
-from webstrata.sharp.proof.signature import fingerprint_of, sign
+from webstrata.sharp.proof.certificate import ChainLink, PackedArchive, certify, encoded
+from webstrata.sharp.proof.signature import fingerprint_of
 from webstrata.sharp.proof.timestamp import REQUEST_TYPE, RESPONSE_TYPE, request, stamped
 
 log = logging.getLogger("webstrata.capture")
 
 _STAMP_PATIENCE_S = 60.0
 
-Certify = Callable[[dict[str, str], dict[str, str]], Coroutine[Any, Any, bytes]]
-"""(record -> SHA-256, file -> digest) -> the bytes of the certificate."""
+Certify = Callable[[PackedArchive], Coroutine[Any, Any, bytes]]
+"""The contents of the package -> the bytes of the certificate."""
 Pack = Callable[[Sequence[Position], Path, str, Certify], Awaitable[int]]
 """(records, file to write, title, function that makes the certificate) -> number of captures in the file."""
 
@@ -56,38 +55,24 @@ class CertificateSigner:
         self._pack = pack
         self._clock = clock
 
-    async def finish(self, state: CaptureState, out: Path) -> FinishedCapture:
-        """Write the WACZ file of a capture in its current state."""
-        outcome = state.outcome()
+    async def finish(self, state: CaptureState, out: Path, *, stopped: str = "") -> FinishedCapture:
+        """Write the WACZ file of a capture in its current state. `stopped`: why it ended early."""
+        subject = certified_capture(state, software=self._software, stopped=stopped)
         certificate: dict[str, Any] = {}
-        has_stamp = False
 
-        async def certify_records(records: dict[str, str], files: dict[str, str]) -> bytes:
-            nonlocal certificate, has_stamp
-            certificate = certify(
-                outcome.pages,
-                _policy(state.started),
-                capture=state.started.capture,
-                software=self._software,
-                issued=self._clock.now(),
-                records=records,
-                files=files,
-            )
-            envelope = sign(certificate, self._key)
-            if self._authority:
-                envelope = await self._stamped(envelope)
-                has_stamp = "timestamp" in envelope
-            return msgspec.json.format(msgspec.json.encode(envelope), indent=1)
+        async def certify_records(archive: PackedArchive) -> bytes:
+            nonlocal certificate
+            certificate = certify(subject, archive, ChainLink(), issued=self._clock.now())
+            return encoded(certificate)
 
-        title = f"{state.started.order.url}, captured {state.started.capture[:8]}"
-        records = await self._pack(state.positions, out, title, certify_records)
+        records = await self._pack(state.positions, out, subject.title, certify_records)
         return FinishedCapture(
             file=out,
             records=records,
-            outcome=outcome,
+            outcome=subject.outcome,
             certificate=certificate,
             key=fingerprint_of(self._key),
-            stamped=has_stamp,
+            stamped=False,
         )
 
     async def _stamped(self, envelope: dict[str, object]) -> dict[str, object]:
@@ -108,19 +93,3 @@ class CertificateSigner:
         except UsageError as problem:
             log.warning("%s The certificate is signed, but not time-stamped.", problem)
             return envelope
-
-
-def _policy(started: CaptureStarted) -> CapturePolicy:
-    order = started.order
-    algorithm = "single pass" if not order.sharp else "optimal" if order.pages_known else "optimal-online"
-    return CapturePolicy(
-        algorithm=order.schedule.algorithm if order.schedule is not None else algorithm,
-        tau=order.tau,
-        delay_s=started.slot_s,
-        layer=order.layer,
-        scope=order.scope,
-        seeds=(order.url,),
-        sharp=order.sharp,
-        conditional_requests=order.conditional,
-        reversion=started.reversion,
-    )

@@ -6,26 +6,34 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
-from webstrata.flows.capture.events import CaptureOrder, CaptureStarted, from_line, to_line
+from webstrata.flows.capture.events import JOURNAL_VERSION, CaptureOrder, CaptureStarted, from_line, to_line
 from webstrata.flows.capture.proof import CertificateSigner, FinishedCapture
 from webstrata.flows.capture.rates import PageRates, PastChanges, SitemapHints, capture_span_s, past_changes
 from webstrata.flows.capture.site_capture import OnEvent, SiteCapture, pages_in_scope
 from webstrata.flows.capture.state import CaptureState
 from webstrata.ports import Clock, Journal, Store
-from webstrata.records import PageRole
+from webstrata.records import PageRole, Position
+from webstrata.sharp.proof.certificate import ObservedUrl
 from webstrata.sharp.rhythm import CaptureStart, best_start
 
 MAX_SITEMAPS = 50
 """Sitemaps per capture. More are a crawler trap, or a site that is too large for one capture."""
 
-_PagesAndHints = tuple[list[str], dict[str, SitemapHints]]
-"""The pages that a capture starts with, and the statements of sitemaps about them."""
+
+class _StartPages(Struct):
+    """The pages that a capture starts with, the statements of sitemaps about them, and the requests for these."""
+
+    pages: list[str]
+    hints: dict[str, SitemapHints] = {}
+    observations: list[ObservedUrl] = []
+    positions: list[Position] = []
 
 
 class CaptureService:
@@ -58,13 +66,15 @@ class CaptureService:
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
         past = await past_changes(self._store, order.url, self._clock.now())
-        pages, hints = await self._start_pages(order, patience_until)
+        start = await self._start_pages(order, patience_until)
+        pages = start.pages
         exact = order.schedule.rates_per_s if order.schedule else None
         span_s = capture_span_s(len(pages) if order.pages_known else None, past, slot_s)
         now = self._clock.now()
-        rates = PageRates(self._store, past, order.weights, now=now, span_s=span_s, exact=exact, hints=hints)
+        rates = PageRates(self._store, past, order.weights, now=now, span_s=span_s, exact=exact, hints=start.hints)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
         started = CaptureStarted(
+            version=JOURNAL_VERSION,
             capture=capture,
             order=order,
             at=self._clock.now(),
@@ -72,6 +82,8 @@ class CaptureService:
             reversion=past.reversion,
             rest_factor=self._rest_factor,
             pages=tuple(await rates.of(pages)),
+            observations=tuple(start.observations),
+            positions=tuple(start.positions),
         )
         await journal.append([to_line(started)])
         return self._site_capture(CaptureState(started), rates, journal, on_event)
@@ -86,6 +98,8 @@ class CaptureService:
         except msgspec.DecodeError as problem:
             raise UsageError(f"the journal of {capture} cannot be parsed ({problem}). Start a new capture.") from None
         if events and isinstance(events[0], CaptureStarted):
+            if events[0].version != JOURNAL_VERSION:
+                raise UsageError(f"{capture} was begun by another version of Webstrata. Start a new capture.")
             order = events[0].order
             order = replace(order, max_time_s=max_time_s, repair=order.repair if repair is None else repair)
             events[0] = replace(events[0], order=order)
@@ -109,7 +123,7 @@ class CaptureService:
 
     async def finish(self, capture: SiteCapture, out: Path) -> FinishedCapture:
         """Write the WACZ file with the certificate."""
-        return await self._signer.finish(capture.state, out)
+        return await self._signer.finish(capture.state, out, stopped=capture.stopped)
 
     async def quietest_start(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
         """The best time to start by the site's weekly rhythm. The duration is estimated from the known pages."""
@@ -119,31 +133,34 @@ class CaptureService:
         duration_s = order.max_time_s or pages * slot_s * (2 if order.sharp else 1)
         return best_start(past.changes_at, self._clock.now(), within_s, max(duration_s, slot_s)), past
 
-    async def _start_pages(self, order: CaptureOrder, patience_until: float) -> _PagesAndHints:
+    async def _start_pages(self, order: CaptureOrder, patience_until: float) -> _StartPages:
         """All pages if they are known beforehand; else the seed."""
         if not order.pages_known:
-            return [order.url], {}
-        known: _PagesAndHints = list(order.listed or ()), {}
-        listed, hints = await self._sitemap_pages(order, patience_until) if order.use_sitemap else known
-        pages, _ = pages_in_scope(listed, order, self._clock.now())
+            return _StartPages([order.url])
+        start = _StartPages(list(order.listed or ()))
+        if order.use_sitemap:
+            start = await self._sitemap_pages(order, patience_until)
+        pages, _ = pages_in_scope(start.pages, order, self._clock.now())
         if not pages:
             source = "the site's sitemaps list" if order.use_sitemap else "the list names"
             raise UsageError(f"no page below {order.url} is among those that {source}. Widen --scope, or follow links.")
-        return pages[: order.max_pages], hints
+        start.pages = pages[: order.max_pages]
+        return start
 
-    async def _sitemap_pages(self, order: CaptureOrder, patience_until: float) -> _PagesAndHints:
+    async def _sitemap_pages(self, order: CaptureOrder, patience_until: float) -> _StartPages:
         """The pages that the site's sitemaps list, including the sitemaps of sitemap indexes."""
         pending = self._downloads.sitemaps(order.url)
         requested: set[str] = set()
-        pages: list[str] = []
-        hints: dict[str, SitemapHints] = {}
-        while pending and len(requested) < MAX_SITEMAPS and len(pages) < order.max_pages:
+        found = _StartPages([])
+        while pending and len(requested) < MAX_SITEMAPS and len(found.pages) < order.max_pages:
             url = pending.pop(0)
             if url in requested or not urls.in_scope(url, order.url, "domain"):
                 continue
             requested.add(url)
             result = await self._downloads.get(url, CaptureMode(), role=PageRole.SITEMAP, patience_until=patience_until)
-            pages += result.links
+            found.pages += result.links
             pending += result.sitemaps
-            hints |= result.hints
-        return pages, hints
+            found.hints |= result.hints
+            found.observations += result.observations
+            found.positions += result.positions
+        return found

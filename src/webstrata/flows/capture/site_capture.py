@@ -59,7 +59,6 @@ class SiteCapture:
         self._patience_s = patience_s
         self._on_event = on_event
         order = state.started.order
-        self._mode = CaptureMode(layer=order.layer, conditional=order.conditional)
         if order.max_time_s is not None:
             self.deadline = clock.now() + order.max_time_s
 
@@ -92,7 +91,7 @@ class SiteCapture:
                 return
             await self._download_page(url)
             if self.state.failures_in_a_row >= MAX_FAILURES:
-                self.stop(f"the site stopped answering ({self.state.pages[url].why})")
+                self.stop(f"the site stopped answering ({self.state.last_failure})")
 
     def _reserved_s(self) -> float:
         """The time needed before the deadline: for the next download and, during the visits, for all revisits."""
@@ -100,21 +99,25 @@ class SiteCapture:
         return self.state.pace_s() + (sum(self.state.slots_s(self.state.visited())) if visiting else 0.0)
 
     async def _download_page(self, url: str) -> None:
-        result = await self._downloads.get(
-            url, self._mode, patience_until=self._patience_until(), is_captured=self._is_captured
-        )
         order = self.state.started.order
+        result = await self._downloads.get(
+            url,
+            CaptureMode(previous=self.state.last_content(url) if order.conditional else None),
+            patience_until=self._patience_until(),
+            is_captured=self._is_captured,
+        )
         links, traps = ([], 0) if order.pages_known else pages_in_scope(result.links, order, self._clock.now())
         new = [link for link in links if link not in self.state.pages]
         await self._record(
             PageDownloaded(
                 url=url,
                 pass_number=self.state.pass_number,
-                download=result.download,
+                observations=result.observations,
                 why=result.why,
                 permanent=result.permanent,
                 positions=result.positions,
-                requisites=tuple(link for link in result.requisites if link not in self.state.requisites),
+                rules=result.rules,
+                requisites=self._new_files(url, result.requisites),
                 frames=tuple(link for link in result.frames if link not in self.state.frames),
                 found=tuple(await self._rates.of(new)),
                 left_out=traps,
@@ -144,18 +147,22 @@ class SiteCapture:
         result = await self._downloads.get(
             url, CaptureMode(), role=PageRole.REQUISITE, patience_until=self._patience_until()
         )
-        download = result.download
-        error = f"status {download.status}" if download is not None and download.status >= 400 else ""
         follow = self.state.captures_files_of(url, is_page=result.is_page)
         await self._record(
             RequisiteDownloaded(
                 url=url,
+                observations=result.observations,
                 positions=result.positions,
-                why=result.why or error,
-                requisites=tuple(file for file in result.requisites if follow and file not in self.state.requisites),
+                why=result.why,
+                requisites=self._new_files(url, result.requisites if follow else ()),
                 frames=tuple(file for file in result.frames if follow and file not in self.state.frames),
             )
         )
+
+    def _new_files(self, url: str, files: Iterable[str]) -> tuple[str, ...]:
+        """The files to which this page or file refers, without those that are known of it."""
+        known = self.state.files.get(url, {})
+        return tuple(file for file in files if file not in known)
 
     def _patience_until(self) -> float:
         return min(self.deadline, self._clock.now() + self._patience_s)

@@ -33,6 +33,8 @@ class VisitPositions(Struct, frozen=True, kw_only=True):
     """One for each exchange of the visit; none if there was no response."""
     content: Position | None = None
     """Of the content that a handler made."""
+    extras: tuple[Position, ...] = ()
+    """Of the visit's further resources."""
 
 
 class BatchEntries:
@@ -65,16 +67,19 @@ class BatchEntries:
             VisitPositions(
                 exchanges=tuple([None if index is None else written[index] for index in exchanges]),
                 content=None if content is None else written[content],
+                extras=tuple([written[index] for index in extras]),
             )
-            for exchanges, content in self._visits
+            for exchanges, content, extras in self._visits
         ]
 
     def _add(self, source: Exchange | Resource, payload: str, visit: VisitPart | None = None) -> int:
         self._entries.append((source, payload, visit))
         return len(self._entries) - 1
 
-    def _add_visit(self, result: VisitResult, parsed: ParsedContent | None) -> tuple[list[int | None], int | None]:
-        """The index of each exchange's record, and the index of the content that a handler made."""
+    def _add_visit(
+        self, result: VisitResult, parsed: ParsedContent | None
+    ) -> tuple[list[int | None], int | None, list[int]]:
+        """The index of each exchange's record, of the content that a handler made, and of each further resource."""
         exchanges: list[int | None] = []
         is_plain = _is_plain(result)
         for exchange in result.exchanges:
@@ -88,9 +93,10 @@ class BatchEntries:
         content = None
         if result.content is not None:
             content = self._add(result.content, payload_digest(result.content.body), _part(result, "content"))
-        for resource in result.extras:
-            self._add(resource, payload_digest(resource.body), _part(result, "extra"))
-        return exchanges, content
+        extras = [
+            self._add(resource, payload_digest(resource.body), _part(result, "extra")) for resource in result.extras
+        ]
+        return exchanges, content, extras
 
 
 def new_originals(captures: Sequence[Capture | ResourceCapture], written: Sequence[Position]) -> list[Original]:

@@ -48,6 +48,10 @@ class Discovery:
     def wants_requisites(self, page: Page) -> bool:
         return page.requisites and page.role is PageRole.PAGE
 
+    def wants_layers(self, page: Page) -> bool:
+        """Whether the layers by which captures compare contents are computed."""
+        return False
+
     def new_links(self, page: Page, parsed: ParsedContent) -> list[str]:
         """Links of this page within its site that were not found before in this round."""
         site = self._site(page)

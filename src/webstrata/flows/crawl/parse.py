@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.coding import decode, decoded_digest
+from webstrata.coding import Decoded, decode, decoded_digest
 from webstrata.detect.response_class import MAX_SPACES, error_page
+from webstrata.flows.crawl.content_layers import ContentLayers, content_layers
 from webstrata.observe.listings import ListedItems, listed_items
 from webstrata.observe.media import header_charset
 from webstrata.observe.page import (
@@ -76,6 +77,8 @@ class ParseJob(Struct, frozen=True, kw_only=True, tag="parse"):
     failures: int = 0
     want_links: bool = False
     want_requisites: bool = False
+    want_layers: bool = False
+    """Compute the layers by which captures compare contents."""
     max_decoded: int
 
 
@@ -104,6 +107,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     """Hashes of the lines and links of a first version that teaches the template of its site."""
     error_page: Failure | None = None
     """Set if this is an error page, not the page."""
+    layers: ContentLayers = ContentLayers()
+    """If they were asked for, and the content was decoded and parsed."""
     problem: str | None = None
     """Why the content could not be decoded as its header says."""
     torn: bool = False
@@ -149,9 +154,16 @@ def parse_content(job: ParseJob) -> ParsedContent:
         products=fields.products,
         template_values=template_values(observed) if job.want_template else b"",
         error_page=error,
+        layers=_layers(job, decoded, fingerprint),
         problem=decoded.problem,
         torn=decoded.torn,
     )
+
+
+def _layers(job: ParseJob, decoded: Decoded, fingerprint: Fingerprint) -> ContentLayers:
+    if not job.want_layers or decoded.problem is not None:
+        return ContentLayers()
+    return content_layers(decoded.body, job.content_type, fingerprint)
 
 
 def parse_bytes(body: bytes, content_encoding: str | None, *, max_decoded: int, problem: str) -> ParsedContent:

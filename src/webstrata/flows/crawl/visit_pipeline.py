@@ -13,13 +13,13 @@ never a committed fact.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from webstrata.detect.memory import unpack
 from webstrata.detect.response_class import StatusClass, status_class
-from webstrata.flows.crawl.archive_entries import BatchEntries, new_originals
+from webstrata.flows.crawl.archive_entries import BatchEntries, VisitPositions, new_originals
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
@@ -51,6 +51,8 @@ from webstrata.schedule.schedule import Schedule
 from webstrata.schedule.visit_times import with_visit_times
 
 PolitenessChanges = tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple[RobotsState, ...]]
+
+OnWritten = Callable[[Sequence[VisitPositions]], object]
 
 PARSED_HEADERS = frozenset({"cf-mitigated", "x-robots-tag", "server", "location", "content-language"})
 """Response headers that the parser needs, besides type and coding."""
@@ -132,6 +134,20 @@ class VisitPipeline:
                 page, job, content, store=self._store, archive=self._archive, parsers=self._parsers
             )
 
+    async def parse_layers(self, response: Exchange) -> ParsedContent:
+        """Parse a response that is not the content of a visited page, with its layers."""
+        job = ParseJob(
+            url=response.url,
+            body=response.body,
+            content_type=response.header("content-type"),
+            content_encoding=response.header("content-encoding"),
+            status=response.status or 0,
+            want_layers=True,
+            max_decoded=self._max_decoded,
+        )
+        with self._clock.working():
+            return await self._parsers.submit(job)
+
     def _parse_job(self, result: VisitResult, response: Exchange, discovery: Discovery) -> ParseJob:
         page, content = result.page, result.content
         return ParseJob(
@@ -149,6 +165,7 @@ class VisitPipeline:
             failures=page.failures,
             want_links=discovery.wants_links(page),
             want_requisites=discovery.wants_requisites(page),
+            want_layers=discovery.wants_layers(page),
             max_decoded=self._max_decoded,
         )
 
@@ -160,12 +177,17 @@ class VisitPipeline:
         parsed: Sequence[ParsedContent | None],
         robots: Sequence[Exchange],
         discovery: Discovery,
+        *,
+        on_written: OnWritten = lambda positions: None,
     ) -> list[Visit]:
-        """Archive and commit parsed visits, and archive `robots` (exchanges of robots.txt). Returns the log rows."""
+        """Archive and commit parsed visits, and archive `robots` (exchanges of robots.txt). Returns the log rows.
+
+        `on_written` receives the positions of the visits' records.
+        """
         if self._selector is None:
-            return await self._commit(batch, parsed, robots, discovery)
+            return await self._commit(batch, parsed, robots, discovery, on_written)
         async with self._selector.memory:
-            return await self._commit(batch, parsed, robots, discovery)
+            return await self._commit(batch, parsed, robots, discovery, on_written)
 
     async def _commit(
         self,
@@ -173,6 +195,7 @@ class VisitPipeline:
         parsed: Sequence[ParsedContent | None],
         robots: Sequence[Exchange],
         discovery: Discovery,
+        on_written: OnWritten,
     ) -> list[Visit]:
         # In a thread: digests of large bodies would block the event loop.
         with self._clock.working():
@@ -187,9 +210,11 @@ class VisitPipeline:
             next_visits = self._next_visits(judged)
         finally:
             written = await writing
+        all_positions = entries.positions(written)
+        on_written(all_positions)
         finished = [
             finished_visit(verdict, next_visit, positions)
-            for verdict, next_visit, positions in zip(judged, next_visits, entries.positions(written), strict=True)
+            for verdict, next_visit, positions in zip(judged, next_visits, all_positions, strict=True)
         ]
         visits = [row.visit for row in finished]
         politeness = self._gate.take_changes()

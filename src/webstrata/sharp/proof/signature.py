@@ -7,8 +7,9 @@ import binascii
 import hashlib
 from typing import Any
 
+import msgspec
+
 from webstrata.errors import UsageError
-from webstrata.sharp.proof.certificate import canonical
 
 try:
     from cryptography.exceptions import InvalidSignature
@@ -35,6 +36,11 @@ def sign(certificate: dict[str, Any], private_key: bytes) -> dict[str, Any]:
             "value": base64.b64encode(key.sign(canonical(certificate))).decode(),
         },
     }
+
+
+def canonical(document: Any) -> bytes:
+    """The bytes that are signed: JSON without whitespace, with sorted keys and without fractional numbers."""
+    return msgspec.json.encode(document, order="sorted")
 
 
 def fingerprint_of(private_key: bytes) -> str:

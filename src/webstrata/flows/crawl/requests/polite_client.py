@@ -75,18 +75,21 @@ class PoliteClient:
         *,
         leases: HostLeases | None = None,
         robots_log: RobotsLog | None = None,
+        on_unanswered: Callable[[Exchange], object] | None = None,
         max_redirects: int = 10,
         max_requests: int = 64,
         max_open: int | None = None,
     ) -> None:
         """`max_requests` and `max_open` are the limits of `RequestSlots`. Without `leases` no other process may send
         requests to the hosts, as with a simulated clock. Without a `robots_log` the exchanges of robots.txt requests
-        are dropped."""
+        are dropped. `on_unanswered` receives requests on kept connections that were closed without an answer, before
+        they are sent once more."""
         self._web = web
         self._gate = gate
         self._clock = clock
         self._leases = leases
         self._robots_log = robots_log
+        self._on_unanswered = on_unanswered
         self.max_redirects = max_redirects
         self._slots = RequestSlots(max_requests, max_open)
         self._robots_tasks: dict[str, asyncio.Task[Wait | Failure | None]] = {}
@@ -127,6 +130,8 @@ class PoliteClient:
             if not isinstance(granted, tuple):
                 return granted
             exchange = await self._send(*granted, accept=accept, validators=validators, posted=posted, time=time)
+            if exchange is not None and exchange.stale and not is_resent and self._on_unanswered is not None:
+                self._on_unanswered(exchange)
             if exchange is None or (exchange.stale and not is_resent):
                 is_resent = exchange is not None or is_resent
                 continue
