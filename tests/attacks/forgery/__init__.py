@@ -1,0 +1,1 @@
+"""Attacks on packages with certificates: an honest capture is edited and packed again, and both verifiers check it."""
