@@ -38,8 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 HOMES: dict[str, set[str]] = {
     "ada_url": {"urls"},
     "aiodns": {"fetch"},
-    # The second verifier must do without the first; WACZ files of others have signatures of another form.
-    "cryptography": {"sharp", "verifier", "archive"},
+    "cryptography": {"sharp", "verifier"},  # the second verifier must do without the first
     "rfc3161_client": {"sharp"},
     "httptools": {"fetch"},
     "alembic": {"remember"},

@@ -104,16 +104,3 @@ def test_disk_use_counts_every_part(tmp_path: Path) -> None:
     home.database.write_bytes(b"x" * 5)
     (tmp_path / "webstrata.db-wal").write_bytes(b"x" * 2)
     assert home.disk_bytes() == {"archive": 10, "index": 3, "database": 7}
-
-
-def test_the_signing_key_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
-    """The key is generated at first use, stays the same, and only its owner can read it."""
-    home, _ = Home.create(tmp_path)
-    assert home.signing_key(lambda: b"k" * 32) == b"k" * 32
-    assert home.signing_key(lambda: b"other") == b"k" * 32
-    assert (tmp_path / "signing.key").stat().st_mode & 0o777 == 0o600
-    assert sorted(file.name for file in tmp_path.glob("signing*")) == ["signing.key"]
-    (tmp_path / "signing.key").unlink()
-    (tmp_path / "signing.key").mkdir()
-    with pytest.raises(HomeError, match="cannot be used"):
-        home.signing_key(lambda: b"k" * 32)

@@ -4,9 +4,9 @@ webstrata.toml     settings
 webstrata.db       SQLite database (unless the settings name another database)
 archive/           WARC files; the name of a file that is still written ends in `.open`
 index/             one sorted CDXJ segment per WARC file
-captures/          the journal and the WACZ file of each capture of a site
+captures/          the journal and the WACZ file of each capture of a site, and the log of their certificates
 readings/          rows of datasets whose reading was interrupted; kept for one day
-signing.key        the private key that signs certificates of captures
+keys/              the private keys that sign packages of captures, and what is known about them
 node               the name of this archiver, which identifies its leases
 database           which database the home uses; written when the database is created
 writing            there while a crawl writes to the database
@@ -20,7 +20,7 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -56,6 +56,7 @@ class Home:
         self.archive = path / "archive"
         self.index = path / "index"
         self.captures = path / "captures"
+        self.keys = path / "keys"
         self.readings = path / "readings"
         self._fault = path / "fault"
         self._database_name = path / "database"
@@ -156,22 +157,6 @@ class Home:
             except BlockingIOError:
                 return False
             return True
-
-    def signing_key(self, generate: Callable[[], bytes]) -> bytes:
-        """The key that signs certificates of captures. It is generated at first use; only its owner can read it."""
-        file = self.path / "signing.key"
-        try:
-            if not file.exists():
-                part = file.with_suffix(".part")
-                part.unlink(missing_ok=True)
-                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-                    opened.write(generate())
-                    opened.flush()
-                    os.fsync(opened.fileno())
-                part.rename(file)
-            return file.read_bytes()
-        except OSError as problem:
-            raise HomeError(f"{file} cannot be used: {problem.strerror}. Correct its permissions.") from None
 
     def note_fault(self, what: str, at: float) -> None:
         """Store a fault of this machine for `status`; an empty text if it is over.

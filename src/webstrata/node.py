@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
+import json
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
     from webstrata.archive.warc.check import ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
-    from webstrata.flows.capture.proof import Certify
+    from webstrata.flows.capture.proof import CapturePackage
     from webstrata.flows.capture.service import CaptureService
+    from webstrata.flows.capture.signing_keys import SigningKeys
     from webstrata.flows.crawl.clock_steps import ClockSteps
     from webstrata.flows.crawl.loop import CrawlLoop
     from webstrata.flows.crawl.requests.host_leases import HostLeases
@@ -44,11 +46,13 @@ if TYPE_CHECKING:
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Archive, Clock, Handler, Journal, Store, Web
-    from webstrata.records import Exchange, PageRules, Position, Sighting, VisitResult
+    from webstrata.records import Exchange, PageRules, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget, DailyRate
     from webstrata.schedule.schedule import Schedule
     from webstrata.settings import BudgetSettings
+    from webstrata.sharp.proof.capture_log import ChainedPackage
+    from webstrata.sharp.proof.signature import PackageSigner
 
 log = logging.getLogger("webstrata.node")
 
@@ -80,7 +84,43 @@ def sightings(
         longest_download_s=longest_download_s,
         on_progress=on_progress,
         on_damage=on_damage,
+        signature=signature_faults,
     )
+
+
+def signature_faults(document: dict[str, Any], datapackage: bytes) -> Sequence[str]:
+    """The faults of the signature in `datapackage-digest.json`; none if there is no signature."""
+    if document.get("signedData") is None:  # then the packages for signatures are not needed
+        return ()
+    from webstrata.sharp.proof.wacz_auth import checked_signature
+
+    signature = checked_signature(document, datapackage)
+    return signature.problems if signature is not None else ()
+
+
+def chained_package(path: Path) -> ChainedPackage | str:
+    """The place of a package in the chain of its site; why it has none, if its signature or certificate is wrong."""
+    from webstrata.archive.wacz.writer import CERTIFICATE
+    from webstrata.sharp.proof.capture_log import stated_package
+    from webstrata.sharp.proof.wacz_auth import checked_signature
+
+    with package(path) as opened:
+        data, about, digest = (
+            opened.read(name) for name in (CERTIFICATE, "datapackage.json", "datapackage-digest.json")
+        )
+        listed = opened.digests().get(CERTIFICATE)
+    try:
+        document, described, certificate = (json.loads(part or b"") for part in (digest, about, data))
+        resources = {one["path"]: one["hash"] for one in described["resources"]}
+        signature = checked_signature(document, about or b"")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "it is not a package of a capture: files are missing or cannot be parsed"
+    if signature is None or signature.problems:
+        return f"its signature is not valid: {signature.problems[0] if signature else 'there is none'}"
+    if listed is None or resources.get(CERTIFICATE) != listed:
+        return "its certificate is not the signed one"
+    stated = stated_package(certificate, file=path.name, digest=listed, key=signature.fingerprint)
+    return stated if stated is not None else "its certificate states no place in a chain"
 
 
 @contextmanager
@@ -260,14 +300,19 @@ class Node:
     ) -> int:
         """Write a selection of captures; returns their number."""
         from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
-        from webstrata.archive.wacz.writer import export_wacz
+        from webstrata.archive.wacz.pages import PageChoice
+        from webstrata.archive.wacz.writer import PackageOrder, export_wacz
+        from webstrata.observe.html.page_text import page_text
 
         source = OpenArchive(self.home.archive, self.home.index)
         selection = Selection(url=url, match=match, since=since, until=until)
         if kind == "cdxj":
             return export_cdxj(source, selection, out)
-        write = export_wacz if kind == "wacz" else export_warc
-        return write(source, selection, out, software=self.software, at=self.clock.now(), on_progress=on_progress)
+        now = self.clock.now()
+        if kind == "warc":
+            return export_warc(source, selection, out, software=self.software, at=now, on_progress=on_progress)
+        order = PackageOrder(software=self.software, pages=PageChoice(describe=page_text))
+        return export_wacz(source, selection, out, order, at=now, on_progress=on_progress)
 
     def schedule(self) -> Schedule:
         """The schedule by the policy that the settings name."""
@@ -525,9 +570,8 @@ class Node:
         from webstrata.flows.capture.proof import CertificateSigner
         from webstrata.flows.capture.service import CaptureService
         from webstrata.flows.parsers.handler_parsers import HandlerParsers
-        from webstrata.sharp.proof.signature import new_key
 
-        key = self.home.signing_key(new_key)
+        signer = self._package_signer()
         settings = self.settings.capture
 
         def new_journal(name: str) -> tuple[str, Journal]:
@@ -552,11 +596,12 @@ class Node:
                     clock=self.clock,
                     downloads=downloads,
                     signer=CertificateSigner(
-                        key=key,
+                        signer=signer,
                         software=self.software,
                         authority=settings.timestamp_url,
                         downloads=downloads,
                         pack=self._pack,
+                        chain=journal.capture_log(self.home.captures, self.clock),
                         clock=self.clock,
                     ),
                     new_journal=new_journal,
@@ -567,24 +612,74 @@ class Node:
             finally:
                 await downloads.close()
 
-    async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
-        """Write a WACZ file in a thread. The certificate may need the network, so it is made in the event loop."""
+    def signing_keys(self) -> SigningKeys:
+        """The keys that sign packages of captures."""
+        from webstrata.archive.key_folder import KeyFolder
+        from webstrata.flows.capture.signing_keys import SigningKeys
+
+        return SigningKeys(KeyFolder(self.home.keys), self.clock)
+
+    def _package_signer(self) -> PackageSigner:
+        """The signer in the name of the domain that the settings name; without one, with the key of the home."""
+        from webstrata.sharp.proof.signature import PackageSigner
+
+        settings = self.settings.capture
+        if not settings.domain_key and not settings.domain_certificate:
+            return self.signing_keys().signer(self.home.node_name)
+        if not settings.domain_key or not settings.domain_certificate:
+            raise BadSettings("capture.domain_key and capture.domain_certificate belong together. Set both or none.")
+        try:
+            key, chain = Path(settings.domain_key).read_bytes(), Path(settings.domain_certificate).read_bytes()
+        except OSError as problem:
+            raise BadSettings(
+                f"capture.domain_key or capture.domain_certificate cannot be read: {problem}. Name PEM files."
+            ) from None
+        signer = PackageSigner(key, chain, origin=settings.domain_key)
+        signer.require_valid(self.clock.now())
+        return signer
+
+    def capture_log(self) -> list[bytes]:
+        """The lines of the log of certificates."""
+        from webstrata.archive import journal
+
+        return journal.capture_log(self.home.captures, self.clock).lines()
+
+    async def _pack(self, package: CapturePackage) -> int:
+        """Write a WACZ file in a thread. The signature may need the network, so it is made in the event loop."""
         from webstrata.archive.export import ExportedRecords, OpenArchive, records_at
-        from webstrata.archive.wacz.writer import write_wacz
+        from webstrata.archive.wacz.pages import PageChoice
+        from webstrata.archive.wacz.writer import PackageOrder, write_wacz
+        from webstrata.observe.html.page_text import page_text
         from webstrata.sharp.proof.certificate import PackedArchive
 
         loop = asyncio.get_running_loop()
 
-        def certificate(copied: ExportedRecords, files: dict[str, str]) -> bytes:
+        def certify(copied: ExportedRecords, files: dict[str, str]) -> bytes:
             packed = PackedArchive(records=copied.digests, captures=copied.captures, files=files)
-            return asyncio.run_coroutine_threadsafe(certify(packed), loop).result()
+            return asyncio.run_coroutine_threadsafe(package.certify(packed), loop).result()
+
+        def sign(digest: str, created: float) -> dict[str, str]:
+            return asyncio.run_coroutine_threadsafe(package.sign(digest, created), loop).result()
+
+        order = PackageOrder(
+            software=self.software,
+            title=package.title,
+            pages=PageChoice(
+                seeds=package.seeds,
+                pages=package.pages,
+                since=package.since,
+                nearest_to=package.instant,
+                describe=page_text,
+            ),
+            certify=certify,
+            sign=sign,
+        )
 
         def write() -> int:
             source = OpenArchive(self.home.archive, self.home.index)
             try:
-                chosen = records_at(source.reader, positions)
-                now = self.clock.now()
-                return write_wacz(source, chosen, out, software=self.software, at=now, title=title, certify=certificate)
+                chosen = records_at(source.reader, package.positions)
+                return write_wacz(source, chosen, package.out, order, now=self.clock.now)
             finally:
                 source.close()
 

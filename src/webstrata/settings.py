@@ -245,7 +245,17 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Duration, Meta(description="Maximum wait for a host. If a host requires a longer wait, the page fails.")
     ] = Duration(600)
     timestamp_url: Annotated[
-        str, Meta(description="URL of an RFC 3161 time-stamp authority for certificates. Empty: no time stamps.")
+        str, Meta(description="URL of an RFC 3161 time-stamp authority for packages. Empty: no time stamps.")
+    ] = ""
+    domain_key: Annotated[
+        str,
+        Meta(
+            description="PEM file with the private key (ECDSA) of a domain, in whose name packages are signed. Empty: "
+            "packages are signed with a key of the home."
+        ),
+    ] = ""
+    domain_certificate: Annotated[
+        str, Meta(description="PEM file with the certificate of that domain, followed by those of its issuers.")
     ] = ""
 
 

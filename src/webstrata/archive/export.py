@@ -130,9 +130,11 @@ def export_warc(
 
 
 class ExportedRecords(Struct):
-    """The result of an export: unsorted index lines, and record ID -> SHA-256 of the uncompressed record."""
+    """The result of an export: unsorted index lines, where each one's record was copied from, and record ID -> SHA-256
+    of the uncompressed record."""
 
     lines: list[bytes]
+    sources: list[SelectedRecord]
     digests: dict[str, str]
     captures: list[str]
     """The IDs of the responses, revisits and resources."""
@@ -159,7 +161,7 @@ def copy_records(
     record_id = next(compose.record_ids())
     about = compose.warcinfo(record_id, at, filename, software, None)
     put(isal_zlib.compress(about, _LEVEL, _GZIP))
-    copied = ExportedRecords([], {bare_uri(record_id): hashlib.sha256(about).hexdigest()}, [])
+    copied = ExportedRecords([], [], {bare_uri(record_id): hashlib.sha256(about).hexdigest()}, [])
     for selected in records:
         for record in record_with_request(source.reader, selected):
             member = _member(source.reader, selected.file, record)
@@ -171,6 +173,7 @@ def copy_records(
             line = record_line(copied_record, filename)
             if line:
                 copied.lines.append(line)
+                copied.sources.append(SelectedRecord(file=selected.file, offset=record.offset))
     return copied
 
 

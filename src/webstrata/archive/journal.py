@@ -18,6 +18,8 @@ from webstrata.errors import ArchiveError, UsageError
 from webstrata.ports import Clock
 
 ENDING = ".jsonl"
+_LOG = "log"
+"""The name of the log of certificates, which is in the same folder."""
 
 
 class JournalFile:
@@ -69,8 +71,9 @@ class JournalFile:
 def open_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     """The existing journal of a capture to resume."""
     path = folder / f"{name}{ENDING}"
-    if "/" in name or name.startswith(".") or not path.is_file():
-        known = ", ".join(sorted(file.stem for file in folder.glob(f"*{ENDING}"))[-5:]) or "none"
+    if "/" in name or name.startswith(".") or name == _LOG or not path.is_file():
+        journals = sorted(file.stem for file in folder.glob(f"*{ENDING}") if file.stem != _LOG)
+        known = ", ".join(journals[-5:]) or "none"
         raise UsageError(f"there is no capture {name!r} to resume. The latest captures: {known}.")
     return JournalFile(path, clock)
 
@@ -83,6 +86,12 @@ def new_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
         path, number = folder / f"{name}-{number}{ENDING}", number + 1
     path.touch()  # reserves the name for this capture
     return JournalFile(path, clock)
+
+
+def capture_log(folder: Path, clock: Clock) -> JournalFile:
+    """The log of the certificates of all captures; it is empty before the first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return JournalFile(folder / f"{_LOG}{ENDING}", clock)
 
 
 def _is_json(line: bytes) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from webstrata.archive.revisits import resolve_revisits
 from webstrata.archive.seen_records import PayloadDigests, SeenRecord, identifier, seen_record
+from webstrata.archive.wacz.check import SignatureCheck
 from webstrata.archive.wacz.reader import WaczReader
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.members import DamagedBytes
@@ -34,16 +35,18 @@ def sightings(
     longest_download_s: float = 1.0,
     on_progress: Callable[[int], object] = lambda count: None,
     on_damage: Callable[[DamagedBytes], object] = lambda damaged: None,
+    signature: SignatureCheck | None = None,
 ) -> Iterator[Sighting]:
     """All downloads in some files, or those of the pages that were seen with one media type.
 
     Files of robots.txt are left out, and so are responses to other requests than GET. `on_progress` is called with the
-    number of bytes of each record read, `on_damage` with each place that cannot be read.
+    number of bytes of each record read, `on_damage` with each place that cannot be read. `signature` checks signatures
+    of WACZ files; a file with a wrong one raises ArchiveError.
     """
     reader = _SightingReader()
     is_complete = True
     for path in paths:
-        for item in _items(path):
+        for item in _items(path, signature):
             on_progress(item.length)
             if not isinstance(item, DamagedBytes):
                 reader.add(item)
@@ -53,10 +56,10 @@ def sightings(
     yield from reader.sightings(media_type, longest_download_s)
 
 
-def _items(path: Path) -> Iterator[WarcRecord | DamagedBytes]:
+def _items(path: Path, signature: SignatureCheck | None) -> Iterator[WarcRecord | DamagedBytes]:
     if path.suffix.lower() == ".wacz":
         with WaczReader(path) as package:
-            package.require_trusted()
+            package.require_trusted(signature)
             for name in package.warcs():
                 with package.unpacked(name) as file:
                     yield from walk(file, max_data_bytes=_MAX_BLOCK_BYTES)

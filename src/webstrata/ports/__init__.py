@@ -5,6 +5,7 @@ from webstrata.ports.budgets import BudgetStore, ReservationPlan
 from webstrata.ports.clock import Clock
 from webstrata.ports.hosts import HostStore
 from webstrata.ports.journal import Journal
+from webstrata.ports.keys import KeyFiles
 from webstrata.ports.maintenance import StoreMaintenance
 from webstrata.ports.pages import WatchedPages
 from webstrata.ports.queue import VisitQueue
@@ -22,6 +23,7 @@ __all__ = [
     "Handler",
     "HostStore",
     "Journal",
+    "KeyFiles",
     "ReservationPlan",
     "SignalStore",
     "Store",

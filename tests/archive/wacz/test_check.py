@@ -10,7 +10,7 @@ import pytest
 from tests.archive.conftest import START_AT, write_family
 from webstrata.archive.export import OpenArchive, Selection
 from webstrata.archive.wacz.check import check_wacz
-from webstrata.archive.wacz.writer import export_wacz
+from webstrata.archive.wacz.writer import PackageOrder, export_wacz
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def _link(package: zipfile.ZipFile) -> None:
 def test_attacks(source: OpenArchive, tmp_path: Path, attack: Callable[[zipfile.ZipFile], None], fault: str) -> None:
     """Entries with names outside the folder and links are rejected."""
     out = tmp_path / "out.wacz"
-    export_wacz(source, Selection(), out, software="webstrata/0.1", at=START_AT)
+    export_wacz(source, Selection(), out, PackageOrder(software="webstrata/0.1"), at=START_AT)
     with zipfile.ZipFile(out, "a") as package:
         attack(package)
 

@@ -10,7 +10,7 @@ from tests.archive.conftest import START_AT, Home, check_files, write_family
 from webstrata.archive.export import OpenArchive, Selection
 from webstrata.archive.index.segment import reindex
 from webstrata.archive.wacz.check import check_wacz
-from webstrata.archive.wacz.writer import export_wacz
+from webstrata.archive.wacz.writer import PackageOrder, export_wacz
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_an_exported_wacz_is_valid(source: OpenArchive, tmp_path: Path) -> None:
     """The package passes the check, its files are stored uncompressed, and its records are valid."""
     out = tmp_path / "out.wacz"
 
-    assert export_wacz(source, Selection(), out, software="webstrata/0.1", at=START_AT) == 4
+    assert export_wacz(source, Selection(), out, PackageOrder(software="webstrata/0.1"), at=START_AT) == 4
 
     assert check_wacz(out) == []
     with zipfile.ZipFile(out) as package:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.archive.conftest import make_capture, write_family, write_home
 from webstrata.archive.export import OpenArchive, Selection
-from webstrata.archive.wacz.writer import export_wacz
+from webstrata.archive.wacz.writer import PackageOrder, export_wacz
 from webstrata.clock import digits14
 from webstrata.records import Capture
 
@@ -71,7 +71,7 @@ def test_wacz_validate(tmp_path: Path, peer: Peer) -> None:
     home, _ = write_family(tmp_path)
     out = tmp_path / "out.wacz"
     source = OpenArchive(home.archive, home.index)
-    export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
+    export_wacz(source, Selection(), out, PackageOrder(software="webstrata/0.1", title="A test"), at=1.79e9)
     source.close()
 
     result = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)

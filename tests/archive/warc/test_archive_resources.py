@@ -11,7 +11,7 @@ from tests.archive.conftest import START_AT, Home, check_files, make_capture, op
 from webstrata.archive.export import OpenArchive, Selection
 from webstrata.archive.index.cdxj import parse
 from webstrata.archive.index.segment import reindex
-from webstrata.archive.wacz.writer import export_wacz
+from webstrata.archive.wacz.writer import PackageOrder, export_wacz
 from webstrata.archive.warc.record import sha1
 from webstrata.records import Capture, Original, Position, Resource, ResourceCapture
 
@@ -118,7 +118,7 @@ def test_peers(tmp_path: Path, peer: Callable[[str], str]) -> None:
     assert lines == home.segment.read_bytes()
     out = tmp_path / "out.wacz"
     source = OpenArchive(home.archive, home.index)
-    export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
+    export_wacz(source, Selection(), out, PackageOrder(software="webstrata/0.1", title="A test"), at=1.79e9)
     source.close()
     validated = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
     assert validated.returncode == 0, validated.stdout + validated.stderr

@@ -6,12 +6,13 @@ import hashlib
 import json
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from webstrata.archive.wacz.signature import signature_faults
+SignatureCheck = Callable[[dict[str, Any], bytes], Sequence[str]]
+"""(the document `datapackage-digest.json`, the bytes of `datapackage.json`) -> the faults of its signature."""
 
 _PACKAGE = "datapackage.json"
 _DIGEST = "datapackage-digest.json"
@@ -23,12 +24,15 @@ _READ_BYTES = 1024**2
 _ALGORITHMS = frozenset({"sha256", "sha512", "sha1", "md5"})
 
 
-def check_wacz(path: Path) -> list[str]:
-    """All faults, one line each; empty for a valid file. Never raises because of the content of the file."""
+def check_wacz(path: Path, signature: SignatureCheck | None = None) -> list[str]:
+    """All faults, one line each; empty for a valid file. Never raises because of the content of the file.
+
+    A signature is checked if the function for it is given.
+    """
     try:
         with ZipFile(path) as package:
             hostile = list(_hostile_faults(package, path.stat().st_size))
-            return hostile or list(_content_faults(package))
+            return hostile or list(_content_faults(package, signature))
     except (BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, ValueError) as error:
         return [f"not a readable ZIP file: {error}"]
     except OSError as error:
@@ -66,7 +70,7 @@ def _hostile_entry_faults(entry: ZipInfo) -> Iterator[str]:
         yield f"an entry has an unknown compression: {name!r}"
 
 
-def _content_faults(package: ZipFile) -> Iterator[str]:
+def _content_faults(package: ZipFile, signature: SignatureCheck | None) -> Iterator[str]:
     files = {entry.filename: entry for entry in package.infolist() if not entry.is_dir()}
     if _PACKAGE not in files:
         yield f"{_PACKAGE} is missing"
@@ -85,19 +89,20 @@ def _content_faults(package: ZipFile) -> Iterator[str]:
     if not isinstance(about.get("wacz_version"), str):
         yield f"{_PACKAGE} has no wacz_version"
     yield from _resource_faults(package, files, about.get("resources"))
-    yield from untrusted_faults(package)
+    yield from untrusted_faults(package, signature)
     if _DIGEST in files:
         yield from _package_digest_faults(_json_object(_read_json(package, files[_DIGEST])), raw)
 
 
-def untrusted_faults(package: ZipFile) -> Iterator[str]:
+def untrusted_faults(package: ZipFile, signature: SignatureCheck | None) -> Iterator[str]:
     """Faults for which the records of a package are not used: deflated WARC files, a wrong signature."""
     for entry in package.infolist():
         if entry.filename.startswith("archive/") and not entry.is_dir() and entry.compress_type != ZIP_STORED:
             yield f"{entry.filename} is deflated in the ZIP file, so that its records cannot be read by offset"
-    digest = next((entry for entry in package.infolist() if entry.filename == _DIGEST), None)
-    if digest is not None:
-        yield from signature_faults(_json_object(_read_json(package, digest)) or {})
+    files = {entry.filename: entry for entry in package.infolist()}
+    if signature is not None and _DIGEST in files and _PACKAGE in files:
+        document = _json_object(_read_json(package, files[_DIGEST])) or {}
+        yield from signature(document, _read_json(package, files[_PACKAGE]))
 
 
 def _resource_faults(package: ZipFile, files: dict[str, ZipInfo], resources: object) -> Iterator[str]:

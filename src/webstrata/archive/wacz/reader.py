@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 
 from isal import isal_zlib
 
-from webstrata.archive.wacz.check import check_wacz, entry_digest, untrusted_faults
+from webstrata.archive.wacz.check import SignatureCheck, check_wacz, entry_digest, untrusted_faults
 from webstrata.archive.wacz.writer import CERTIFICATE
 from webstrata.archive.wacz.zip_layout import UNREADABLE, layout_faults
 from webstrata.archive.warc.members import MAGIC, DamagedBytes
@@ -69,10 +69,10 @@ class WaczReader:
         """The contradictions within the package: ZIP layout, list of files, digest of that list."""
         return layout_faults(self.path) + check_wacz(self.path)
 
-    def require_trusted(self) -> None:
+    def require_trusted(self, signature: SignatureCheck | None) -> None:
         """Raise ArchiveError if the signature is wrong or a WARC file is deflated."""
         try:
-            fault = next(untrusted_faults(self._zip), None)
+            fault = next(untrusted_faults(self._zip, signature), None)
         except UNREADABLE as problem:
             fault = f"the ZIP file cannot be read ({problem})"
         if fault is not None:

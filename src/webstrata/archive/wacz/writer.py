@@ -2,10 +2,11 @@
 
 archive/data.warc.gz            the records, stored without further compression
 indexes/index.cdx.gz, .idx      CDXJ lines in gzip members of 300, and the first line of each member
-pages/pages.jsonl               captured HTML pages, as entry points
-proof/certificate.json          the signed certificate of a site capture
+pages/pages.jsonl               the pages at which a capture began; of other packages, all pages
+pages/extraPages.jsonl          the other pages of a capture
+proof/certificate.json          the certificate of a capture
 datapackage.json                the list of all files above with their SHA-256
-datapackage-digest.json         the SHA-256 of datapackage.json
+datapackage-digest.json         the SHA-256 of datapackage.json and the signature of the package
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from isal import isal_zlib
+from msgspec import Struct
 
 from webstrata.archive.export import (
     ExportedRecords,
@@ -32,56 +35,70 @@ from webstrata.archive.export import (
 )
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
+from webstrata.archive.wacz.pages import EXTRA_PAGES, PAGES, ListedPage, PageChoice, PageLists
 from webstrata.clock import iso
 
 CERTIFICATE = "proof/certificate.json"
 _LINES_PER_MEMBER = 300
 _WARC = "data.warc.gz"
-_PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+
+Certified = Callable[[ExportedRecords, dict[str, str]], bytes]
+"""(the copied records, path -> digest of all files) -> the bytes of the certificate."""
+Sign = Callable[[str, float], dict[str, str]]
+"""(digest of `datapackage.json`, its time) -> the object `signedData`."""
+
+
+class PackageOrder(Struct, frozen=True, kw_only=True):
+    """What a WACZ file contains besides records and index."""
+
+    software: str
+    title: str = ""
+    pages: PageChoice = PageChoice()
+    certify: Certified | None = None
+    sign: Sign | None = None
 
 
 def export_wacz(
     source: OpenArchive,
     selection: Selection,
     out: Path,
+    order: PackageOrder,
     *,
-    software: str,
     at: float,
-    title: str = "",
     on_progress: Callable[[int], object] = lambda count: None,
 ) -> int:
     """Write a selection as a WACZ file; returns the number of captures, including the originals of revisits."""
     records = selected_records(source.index, source.reader, selection)
-    return write_wacz(source, records, out, software=software, at=at, title=title, on_progress=on_progress)
+    return write_wacz(source, records, out, order, now=lambda: at, on_progress=on_progress)
 
 
 def write_wacz(
     source: OpenArchive,
     records: Sequence[SelectedRecord],
     out: Path,
+    order: PackageOrder,
     *,
-    software: str,
-    at: float,
-    title: str = "",
+    now: Callable[[], float],
     on_progress: Callable[[int], object] = lambda count: None,
-    certify: Callable[[ExportedRecords, dict[str, str]], bytes] | None = None,
 ) -> int:
-    """Write records as a WACZ file; returns the number of captures.
-
-    `certify` returns the certificate for the records and the digests of all files (path -> digest).
-    """
+    """Write records as a WACZ file; returns the number of captures."""
+    at = now()
     with atomic_file(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
         writer = _ZipWriter(package, at)
         with writer.entry(f"archive/{_WARC}") as write:
-            copied = copy_records(source, records, write, _WARC, software, at, on_progress)
+            copied = copy_records(source, records, write, _WARC, order.software, at, on_progress)
         in_order = sorted_segment(copied.lines).splitlines(keepends=True)
         data, index = _zipped_index(in_order)
-        writer.add_bytes("indexes/index.cdx.gz", data)
-        writer.add_bytes("indexes/index.idx", index)
-        writer.add_bytes("pages/pages.jsonl", _pages(in_order))
-        if certify is not None:
-            writer.add_bytes(CERTIFICATE, certify(copied, writer.digests()))
-        writer.finish(software, title)
+        writer.add("indexes/index.cdx.gz", [data])
+        writer.add("indexes/index.idx", [index])
+        pages = PageLists(source, copied, order.pages)
+        writer.add(PAGES, pages.seeds())
+        if (header := next(others := pages.others(), None)) is not None:
+            writer.add(EXTRA_PAGES, chain([header], others))
+        if order.certify is not None:
+            writer.add(CERTIFICATE, [order.certify(copied, writer.digests())])
+        # An authority stamps the signature after the time in it, and not much later.
+        writer.finish(order, pages.main_page(), float(int(now())))
     return len(copied.lines)
 
 
@@ -106,28 +123,37 @@ class _ZipWriter:
                 entry.write(data)
 
             yield write
-        name = path.rpartition("/")[2]
+        name = path.rpartition("/")[2].lower()  # names of resources have no capital letters
         self._resources.append({"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": size})
 
-    def add_bytes(self, path: str, data: bytes) -> None:
+    def add(self, path: str, parts: Iterable[bytes]) -> None:
         with self.entry(path) as write:
-            write(data)
+            for part in parts:
+                write(part)
 
     def digests(self) -> dict[str, str]:
         """Path -> digest of all files written so far."""
         return {resource["path"]: resource["hash"] for resource in self._resources}
 
-    def finish(self, software: str, title: str) -> None:
-        about = {
+    def finish(self, order: PackageOrder, main_page: ListedPage | None, created: float) -> None:
+        """Write the description of the package, and its digest with the signature."""
+        about: dict[str, Any] = {
             "profile": "data-package",
             "resources": self._resources,
             "wacz_version": "1.1.1",
-            "created": iso(float(int(self._at))),
-            "software": software,
-        } | ({"title": title} if title else {})
+            "created": iso(created),
+            "software": order.software,
+        }
+        about |= {"title": order.title} if order.title else {}
+        if order.pages.seeds:
+            about["mainPageUrl"] = order.pages.seeds[0]
+        about |= {"mainPageDate": main_page.ts} if main_page is not None else {}
         package = json.dumps(about, indent=2).encode()
         self._zip.writestr(ZipInfo("datapackage.json", self._date()), package)
-        digest = {"path": "datapackage.json", "hash": f"sha256:{hashlib.sha256(package).hexdigest()}"}
+        value = f"sha256:{hashlib.sha256(package).hexdigest()}"
+        digest: dict[str, Any] = {"path": "datapackage.json", "hash": value}
+        if order.sign is not None:
+            digest["signedData"] = order.sign(value, created)
         self._zip.writestr(ZipInfo("datapackage-digest.json", self._date()), json.dumps(digest, indent=2).encode())
 
     def _date(self) -> tuple[int, int, int, int, int, int]:
@@ -146,15 +172,3 @@ def _zipped_index(lines: list[bytes]) -> tuple[bytes, bytes]:
         index.append(cdxj.sort_key(group[0]) + position)
         data += member
     return bytes(data), b"".join(index)
-
-
-def _pages(lines: list[bytes]) -> bytes:
-    """The list of captured HTML pages, as entry points for readers."""
-    pages = [{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}]
-    for line in lines:
-        entry = cdxj.parse(line)
-        if entry and entry.status == "200" and entry.mime in _PAGE_TYPES:
-            at = iso(cdxj.at_of(entry.timestamp))
-            name = hashlib.sha256(line).hexdigest()[:16]
-            pages.append({"id": name, "url": entry.url, "ts": at})
-    return "".join(json.dumps(page) + "\n" for page in pages).encode()

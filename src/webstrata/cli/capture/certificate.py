@@ -9,11 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+from webstrata.cli.capture import chain_log, keys
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import UsageError
 
 app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)
+app.add_typer(keys.app, name="keys")
+app.add_typer(chain_log.app, name="log")
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A WACZ file of a capture.")]
 

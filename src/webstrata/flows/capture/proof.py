@@ -1,9 +1,11 @@
-"""The WACZ file of a finished capture, with its certificate: signed, and time-stamped if an authority is set."""
+"""The WACZ file of a finished capture: its certificate in the chain of its site, its signature and its time stamp."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Container, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,12 @@ from webstrata.errors import UsageError
 from webstrata.flows.capture.certified import certified_capture
 from webstrata.flows.capture.download import CaptureDownloader
 from webstrata.flows.capture.state import CaptureState
-from webstrata.ports import Clock
+from webstrata.ports import Clock, Journal
 from webstrata.records import Position, PostBody, Wait
+from webstrata.sharp.proof.capture_log import LogEntry, log_line, next_link, parse_log
 from webstrata.sharp.proof.capture_outcome import CaptureOutcome
-from webstrata.sharp.proof.certificate import ChainLink, PackedArchive, certify, encoded
-from webstrata.sharp.proof.signature import fingerprint_of
+from webstrata.sharp.proof.certificate import CertifiedCapture, PackedArchive, certify, encoded
+from webstrata.sharp.proof.signature import PackageSigner
 from webstrata.sharp.proof.timestamp import REQUEST_TYPE, RESPONSE_TYPE, request, stamped
 
 log = logging.getLogger("webstrata.capture")
@@ -26,8 +29,28 @@ _STAMP_PATIENCE_S = 60.0
 
 Certify = Callable[[PackedArchive], Coroutine[Any, Any, bytes]]
 """The contents of the package -> the bytes of the certificate."""
-Pack = Callable[[Sequence[Position], Path, str, Certify], Awaitable[int]]
-"""(records, file to write, title, function that makes the certificate) -> number of captures in the file."""
+Sign = Callable[[str, float], Coroutine[Any, Any, dict[str, str]]]
+"""(digest of the description of the package, its time) -> the signature."""
+
+
+class CapturePackage(Struct, frozen=True, kw_only=True):
+    """What the package of a capture contains."""
+
+    positions: Sequence[Position]
+    out: Path
+    title: str
+    seeds: tuple[str, ...]
+    pages: Container[str]
+    since: float
+    """The begin of the capture."""
+    instant: float
+    """The time at which replay of the pages begins."""
+    certify: Certify
+    sign: Sign
+
+
+Pack = Callable[[CapturePackage], Awaitable[int]]
+"""Writes the package; returns the number of captures in the file."""
 
 
 class FinishedCapture(Struct, frozen=True, kw_only=True):
@@ -43,43 +66,97 @@ class FinishedCapture(Struct, frozen=True, kw_only=True):
 
 
 class CertificateSigner:
-    """Certifies captures with one signing key."""
+    """Certifies captures with one signing key, one after the other: the certificates of a site form a chain."""
 
     def __init__(
-        self, *, key: bytes, software: str, authority: str, downloads: CaptureDownloader, pack: Pack, clock: Clock
+        self,
+        *,
+        signer: PackageSigner,
+        software: str,
+        authority: str,
+        downloads: CaptureDownloader,
+        pack: Pack,
+        chain: Journal,
+        clock: Clock,
     ) -> None:
-        self._key = key
+        """`chain`: the log of all certificates."""
+        self._signer = signer
         self._software = software
         self._authority = authority
         self._downloads = downloads
         self._pack = pack
+        self._chain = chain
+        self._entries = parse_log(chain.lines())
         self._clock = clock
+        self._turn = asyncio.Lock()
 
     async def finish(self, state: CaptureState, out: Path, *, stopped: str = "") -> FinishedCapture:
         """Write the WACZ file of a capture in its current state. `stopped`: why it ended early."""
         subject = certified_capture(state, software=self._software, stopped=stopped)
         certificate: dict[str, Any] = {}
+        data = b""
+        has_stamp = False
 
         async def certify_records(archive: PackedArchive) -> bytes:
-            nonlocal certificate
-            certificate = certify(subject, archive, ChainLink(), issued=self._clock.now())
-            return encoded(certificate)
+            nonlocal certificate, data
+            link = next_link(self._entries, subject.site)
+            certificate = certify(subject, archive, link, issued=self._clock.now())
+            data = encoded(certificate)
+            return data
 
-        records = await self._pack(state.positions, out, subject.title, certify_records)
+        async def sign(digest: str, created: float) -> dict[str, str]:
+            nonlocal has_stamp
+            signed = self._signer.signed_data(digest, created, self._software)
+            stamp = await self._stamp(signed["signature"]) if self._authority else {}
+            has_stamp = bool(stamp)
+            await self._add_to_chain(subject, certificate, data, out)
+            return signed | stamp
+
+        instant = subject.outcome.instant
+        async with self._turn:
+            records = await self._pack(
+                CapturePackage(
+                    positions=state.positions,
+                    out=out,
+                    title=subject.title,
+                    seeds=subject.policy.seeds,
+                    pages=state.pages,
+                    since=state.started.at,
+                    instant=state.started.at if instant is None else (instant.start + instant.end) / 2,
+                    certify=certify_records,
+                    sign=sign,
+                )
+            )
         return FinishedCapture(
             file=out,
             records=records,
             outcome=subject.outcome,
             certificate=certificate,
-            key=fingerprint_of(self._key),
-            stamped=False,
+            key=self._signer.fingerprint,
+            stamped=has_stamp,
         )
 
-    async def _stamped(self, envelope: dict[str, object]) -> dict[str, object]:
-        """The envelope with a time stamp; without one, and a warning in the log, if the authority gives none."""
+    async def _add_to_chain(
+        self, subject: CertifiedCapture, certificate: dict[str, Any], data: bytes, out: Path
+    ) -> None:
+        """Write the log before the file gets its name, so that no two files ever have the same place in the chain."""
+        entry = LogEntry(
+            site=subject.site,
+            sequence=certificate["sequence"],
+            capture=subject.capture,
+            issued=certificate["issued"],
+            certificate=f"sha256:{hashlib.sha256(data).hexdigest()}",
+            file=out.name,
+            key=self._signer.fingerprint,
+        )
+        await self._chain.append([log_line(entry)])
+        self._entries.append(entry)
+
+    async def _stamp(self, signature: str) -> dict[str, str]:
+        """The fields of a time stamp; none, and a warning in the log, if the authority gives none."""
         result = await self._downloads.post(
             self._authority,
-            PostBody(body=request(envelope), content_type=REQUEST_TYPE),
+            PostBody(body=request(signature), content_type=REQUEST_TYPE),
             accept=RESPONSE_TYPE,
             patience_until=self._clock.now() + _STAMP_PATIENCE_S,
         )
@@ -89,7 +166,7 @@ class CertificateSigner:
                 status = f"status {response.status}" if response is not None else "no response"
                 why = result.why if isinstance(result, Wait) else result.failure or status
                 raise UsageError(f"{self._authority} gave no time stamp: {why}.")
-            return stamped(envelope, response.body, self._authority)
+            return stamped(signature, response.body, self._authority)
         except UsageError as problem:
-            log.warning("%s The certificate is signed, but not time-stamped.", problem)
-            return envelope
+            log.warning("%s The package is signed, but not time-stamped.", problem)
+            return {}

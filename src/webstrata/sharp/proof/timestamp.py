@@ -1,4 +1,6 @@
-"""RFC 3161 time stamps: the request to a time stamp authority, and the checks of its response.
+"""RFC 3161 time stamps of the signatures of packages: the request to an authority, and the checks of its response.
+
+Stamped is the text of the signature (base64), as authsign does.
 
 Authorities send their certificates in the order of the chain. DER requires the members of a set in sorted order, and a
 strict parser rejects others. No signature covers this order, so the certificates are sorted before parsing.
@@ -10,12 +12,22 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from webstrata.errors import UsageError
 
 try:
-    from cryptography.x509 import load_pem_x509_certificate
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import Encoding
+    from cryptography.x509 import (
+        Certificate,
+        load_der_x509_certificate,
+        load_pem_x509_certificate,
+        load_pem_x509_certificates,
+    )
     from rfc3161_client import (
         HashAlgorithm,
         PKIStatus,
@@ -33,6 +45,7 @@ RESPONSE_TYPE = "application/timestamp-reply"
 _CERTIFICATES = 0xA0
 _TOKEN, _SIGNED = 1, 1
 _MAX_ELEMENTS = 64
+_MAX_CERTIFICATES = 16
 
 
 class DerElement(NamedTuple):
@@ -77,57 +90,113 @@ def _within(data: bytes, start: int, end: int) -> list[DerElement]:
     return elements
 
 
-def request(envelope: dict[str, Any]) -> bytes:
-    """The request to the authority. It contains a digest of the signature and nothing of the capture."""
-    builder = TimestampRequestBuilder().data(_signature_bytes(envelope)).hash_algorithm(HashAlgorithm.SHA256)
+def request(signature: str) -> bytes:
+    """The request to the authority for a stamp of this text. It contains its digest and nothing of the capture."""
+    builder = TimestampRequestBuilder().data(signature.encode()).hash_algorithm(HashAlgorithm.SHA256)
     return bytes(builder.nonce(nonce=True).cert_request(cert_request=True).build().as_bytes())
 
 
-def stamped(envelope: dict[str, Any], response: bytes, authority: str) -> dict[str, Any]:
-    """The envelope with the authority's response. Raises UsageError if it is no time stamp of this signature."""
-    with_stamp = envelope | {"timestamp": {"authority": authority, "token": base64.b64encode(response).decode()}}
-    fault = timestamp_fault(with_stamp)
-    if fault is not None:
-        raise UsageError(f"{authority} gave no time stamp: {fault}.")
-    return with_stamp
+def stamped(signature: str, response: bytes, authority: str) -> dict[str, str]:
+    """The fields `timeSignature` and `timestampCert` for a response of an authority.
 
-
-def timestamp_fault(envelope: dict[str, Any], authorities: Sequence[bytes] = ()) -> str | None:
-    """What is wrong with the time stamp; None if it is valid.
-
-    `authorities`: root certificates (PEM), one of which must be at the root of its chain. Without any, the check is
-    limited to the digest of the signature.
+    Raises UsageError if it is no time stamp of this signature.
     """
-    response = _response(envelope)
+    token, chain = base64.b64encode(response).decode(), ""
+    parsed = _parsed(token)
+    with suppress(ValueError, UnsupportedAlgorithm):  # the check below says that they cannot be parsed
+        chain = "\n".join(_pem(certificate) for certificate in _chain(parsed)) if parsed else ""
+    if problem := checked_stamp(signature, token, chain).problem:
+        raise UsageError(f"{authority} gave no time stamp: {problem}.")
+    return {"timeSignature": token, "timestampCert": chain}
+
+
+class CheckedStamp(Struct, frozen=True, kw_only=True):
+    """The result of the check of a time stamp."""
+
+    at: float | None = None
+    """The time that it states, if it can be parsed and belongs to the signature."""
+    problem: str = ""
+    is_trusted: bool = False
+    """Its chain ends at one of the authorities that were given: nobody else can have made it."""
+
+
+def checked_stamp(signature: str, token: str, certificates: str, authorities: Sequence[bytes] = ()) -> CheckedStamp:
+    """Check a time stamp of the text of a signature: the fields `timeSignature` and `timestampCert`.
+
+    `authorities`: root certificates (PEM), one of which must be at the root of its chain. Without any, it is checked
+    only that the stamp belongs to the signature and was signed by the certificates that are in it.
+    """
+    response = _parsed(token)
     if response is None:
-        return "the time stamp cannot be parsed"
-    if PKIStatus(response.status) not in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS):
-        return "the authority refused"
-    if bytes(response.tst_info.message_imprint.message) != hashlib.sha256(_signature_bytes(envelope)).digest():
-        return "the time stamp is for another signature"
-    return _authority_fault(response, envelope, authorities) if authorities else None
-
-
-def _authority_fault(response: TimeStampResponse, envelope: dict[str, Any], authorities: Sequence[bytes]) -> str | None:
-    builder = VerifierBuilder()
+        return CheckedStamp(problem="the time stamp cannot be parsed")
+    if response.status not in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS):
+        return CheckedStamp(problem="the authority refused")
+    if bytes(response.tst_info.message_imprint.message) != hashlib.sha256(signature.encode()).digest():
+        return CheckedStamp(problem="the time stamp is for another signature")
+    at = response.tst_info.gen_time.timestamp()
     try:
-        for pem in authorities:
-            builder = builder.add_root_certificate(load_pem_x509_certificate(pem))
-        builder.build().verify_message(response, _signature_bytes(envelope))
-    except ValueError:
-        return "the authorities' certificates cannot be parsed"
-    except VerificationError as problem:
-        return f"the authority is not one of the trusted ones ({problem})"
+        chain = _chain(response)
+        roots = [load_pem_x509_certificate(pem) for pem in authorities]
+        listed = load_pem_x509_certificates(certificates.encode("ascii")) if certificates else []
+    except (ValueError, UnsupportedAlgorithm):
+        return CheckedStamp(at=at, problem="the certificates of the time stamp or of the authorities cannot be parsed")
+    if not chain or (listed and listed[0] != chain[0]):
+        return CheckedStamp(at=at, problem="timestampCert is not the certificate that signed the time stamp")
+    is_complete = chain[-1].issuer == chain[-1].subject
+    anchors = roots or (chain[-1:] if is_complete else [])
+    problem = _signer_problem(response, signature, listed, anchors) if anchors else ""
+    if problem and roots:
+        problem = f"the authority is not one of the trusted ones ({problem})"
+    return CheckedStamp(at=at, problem=problem, is_trusted=bool(roots) and not problem)
+
+
+def _signer_problem(
+    response: TimeStampResponse, signature: str, listed: Sequence[Certificate], roots: Sequence[Certificate]
+) -> str:
+    """Why the chain of the stamp does not end at one of these roots; empty if it does."""
+    builder = VerifierBuilder()
+    for root in dict.fromkeys(roots):
+        builder = builder.add_root_certificate(root)
+    for certificate in dict.fromkeys(listed[1:]):
+        if certificate.issuer != certificate.subject:
+            builder = builder.add_intermediate_certificate(certificate)
+    try:
+        builder.build().verify_message(response, signature.encode())
+    except (VerificationError, ValueError) as problem:
+        return f"the signature of the time stamp is not valid: {problem}"
+    return ""
+
+
+def _chain(response: TimeStampResponse) -> list[Certificate]:
+    """The certificates in a response: first the one that signed it, then each one's issuer."""
+    sent = sorted(response.signed_data.certificates)
+    if len(sent) > _MAX_CERTIFICATES:
+        raise ValueError("too many certificates")
+    certificates = [load_der_x509_certificate(der) for der in sent]
+    signers = [(signer.issuer, signer.serial_number) for signer in response.signed_data.signer_infos]
+    chain = [one for one in certificates if (one.issuer, one.serial_number) in signers][:1]
+    while chain and (issuer := _issuer(chain[-1], certificates)) is not None and issuer not in chain:
+        chain.append(issuer)
+    return chain
+
+
+def _issuer(certificate: Certificate, candidates: Sequence[Certificate]) -> Certificate | None:
+    for candidate in candidates:
+        try:
+            certificate.verify_directly_issued_by(candidate)
+        except (InvalidSignature, ValueError, TypeError, UnsupportedAlgorithm):
+            continue
+        return candidate
     return None
 
 
-def _response(envelope: dict[str, Any]) -> TimeStampResponse | None:
+def _pem(certificate: Certificate) -> str:
+    return certificate.public_bytes(Encoding.PEM).decode()
+
+
+def _parsed(token: str) -> TimeStampResponse | None:
     try:
-        token = base64.b64decode(str(envelope["timestamp"]["token"]), validate=True)
-        return decode_timestamp_response(with_sorted_certificates(token))
-    except (binascii.Error, ValueError, KeyError, TypeError):
+        response = base64.b64decode(token, validate=True)
+        return decode_timestamp_response(with_sorted_certificates(response))
+    except (binascii.Error, ValueError):
         return None
-
-
-def _signature_bytes(envelope: dict[str, Any]) -> bytes:
-    return base64.b64decode(str(envelope["signature"]["value"]))
