@@ -52,7 +52,10 @@ def second_verifier(file: Path, key: str | None = None) -> dict[str, Any]:
     return check(file, key)[0]
 
 
-VERIFIERS: dict[str, Callable[[Path, str | None], dict[str, Any]]] = {"first": first_verifier, "second": second_verifier}
+VERIFIERS: dict[str, Callable[[Path, str | None], dict[str, Any]]] = {
+    "first": first_verifier,
+    "second": second_verifier,
+}
 
 
 def outcome(forgery: Forgery, honest: HonestCapture, verifier: str, folder: Path) -> str:
@@ -68,7 +71,11 @@ def outcome(forgery: Forgery, honest: HonestCapture, verifier: str, folder: Path
 
 
 def _result(
-    forgery: Forgery, honest: HonestCapture, verify: Callable[[Path, str | None], dict[str, Any]], file: Path, number: int
+    forgery: Forgery,
+    honest: HonestCapture,
+    verify: Callable[[Path, str | None], dict[str, Any]],
+    file: Path,
+    number: int,
 ) -> str:
     report = verify(file, None)
     failures = [f"{failure['page'] or ''} {failure['what']}" for failure in report["failures"]]

@@ -43,7 +43,9 @@ class ForgedRecord:
 
     def __init__(self, plain: bytes) -> None:
         head, _, rest = plain.partition(b"\r\n\r\n")
-        self.fields = [(name, value.strip()) for name, _, value in (one.partition(":") for one in head.decode().split("\r\n")[1:])]
+        self.fields = [
+            (name, value.strip()) for name, _, value in (one.partition(":") for one in head.decode().split("\r\n")[1:])
+        ]
         self.block = rest[: int(self["Content-Length"])]
         self.end = b"\r\n\r\n"
         self.length: int | None = None
@@ -166,14 +168,21 @@ class ForgedPackage:
 
     def repair(self, depth: Depth) -> None:
         if depth >= Depth.OTHER_KEY:
-            named = {name: digest_of(data) for name, data in self.files.items() if name not in (CERTIFICATE, PACKAGE, DIGEST)}
+            named = {
+                name: digest_of(data) for name, data in self.files.items() if name not in (CERTIFICATE, PACKAGE, DIGEST)
+            }
             self.certificate["archive"]["files"] = named
             text = json.dumps(self.certificate, sort_keys=True, indent=1, ensure_ascii=False)
             self.files[CERTIFICATE] = text.encode()
         if depth >= Depth.DIGESTS:
             listed = [name for name in self.files if name not in (PACKAGE, DIGEST)]
             self.package["resources"] = [
-                {"name": name.rpartition("/")[2], "path": name, "hash": digest_of(self.files[name]), "bytes": len(self.files[name])}
+                {
+                    "name": name.rpartition("/")[2],
+                    "path": name,
+                    "hash": digest_of(self.files[name]),
+                    "bytes": len(self.files[name]),
+                }
                 for name in listed
             ]
             self.files[PACKAGE] = json.dumps(self.package, indent=2).encode()

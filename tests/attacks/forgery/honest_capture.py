@@ -15,7 +15,9 @@ from tests.cli.conftest import call_here
 STYLE = '<link rel="stylesheet" href="/s.css">'
 WORDS = "words of a page that stay as they are, so that it is sharp"
 LINKS = ("steady", "other", "changing", "moved", "gone", "flaky", "cached", "shell")
-HOME = f"<title>Home</title>{STYLE}<h1>Home</h1><img src=/i.png>" + "".join(f"<a href=/{one}>{one}</a>" for one in LINKS)
+HOME = f"<title>Home</title>{STYLE}<h1>Home</h1><img src=/i.png>" + "".join(
+    f"<a href=/{one}>{one}</a>" for one in LINKS
+)
 HTML = "text/html; charset=utf-8"
 
 
@@ -103,4 +105,5 @@ def make_honest_capture(folder: Path) -> HonestCapture:
         result = call_here("--home", home, *words, **settings)
         assert result.code == 0, result.err
     (one,) = result.json["captures"]
-    return HonestCapture(out, site, (home / "signing.key").read_bytes(), one["key"])
+    (key,) = (home / "keys").glob("*.pem")
+    return HonestCapture(out, site, key.read_bytes(), one["key"])

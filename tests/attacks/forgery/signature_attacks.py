@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import hashlib
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from tests.attacks.forgery.attack_list import attack
 from tests.attacks.forgery.forged_package import DIGEST, OTHER_KEY, Depth, ForgedPackage
+from webstrata.verifier.verify_capture import scanned
 
 SIGNATURE = "signature|signed|key|hash|digest|match"
 
@@ -56,9 +58,7 @@ def signed_again(forged: ForgedPackage) -> bytes:
 
 @attack(expected="exposed")
 def altered_and_signed_again(forged: ForgedPackage) -> bytes:
-    """The words of all records of a page are replaced, all digests and layers computed again, and signed with another key."""
-    from webstrata.verifier.verify_capture import scanned
-
+    """The words of a page are replaced, all digests and layers computed again, and signed with another key."""
     for seen in forged.page("steady")["observations"]:
         record = forged.by_id(seen["record"])
         if record["WARC-Type"] == "response":
@@ -151,8 +151,6 @@ def weak_hashes(forged: ForgedPackage) -> Iterator[bytes]:
         other.digest["hash"] = value
         other.sign(None)
         other.repair(Depth.BYTES)
-        import json
-
         other.files[DIGEST] = json.dumps(other.digest).encode()
         yield other.zipped()
 

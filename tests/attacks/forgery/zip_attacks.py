@@ -7,6 +7,7 @@ import random
 import struct
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from tests.attacks.forgery.attack_list import attack
@@ -36,7 +37,7 @@ def flipped_bits(forged: ForgedPackage) -> Iterator[bytes]:
     starts = [struct.unpack("<L", data[at + 42 : at + 46])[0] for at in entries]
     borders = [*starts, *(start + 50 for start in starts), *entries, len(data) - 22, len(data)]
     borders.sort()
-    for low, high in zip(borders, borders[1:], strict=False):
+    for low, high in pairwise(borders):
         for offset in dice.sample(range(low, high), min(2, high - low)):
             yield _patched(data, offset, bytes([data[offset] ^ 1 << dice.randrange(8)]))
 
