@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from tests.flows.capture.test_verify import make_wacz
 
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
-from tests.flows.capture.test_verify import make_wacz
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 

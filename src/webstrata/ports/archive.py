@@ -44,16 +44,39 @@ class Archive(Protocol):
 
 
 class Evidence(Protocol):
-    """The archive that a certificate refers to."""
+    """The package of a capture, to which its certificate refers. It may be hostile: all that is read has limits."""
 
-    def faults(self) -> list[str]:
-        """Inconsistencies within the package, one sentence each."""
+    def layout_faults(self) -> list[str]:
+        """What is wrong with the structure of the package, one sentence each. Nothing is unpacked for it.
+
+        If there is a fault, nothing of the rest may be relied on.
+        """
         ...
 
-    def digests(self) -> dict[str, str]:
-        """Every file with its digest."""
+    def sizes(self) -> dict[str, int]:
+        """Every file with its size."""
+        ...
+
+    def digest(self, path: str) -> str:
+        """`sha256:` and the digest of a file; empty if it cannot be read."""
+        ...
+
+    def read(self, path: str, max_bytes: int) -> bytes | None:
+        """A file; None if it is missing, larger than that or cannot be read."""
+        ...
+
+    def lines(self, path: str, max_line_bytes: int) -> Iterator[bytes]:
+        """The lines of a file, none of them longer than that: the rest of such a line is a line of its own."""
         ...
 
     def kept(self) -> Iterator[KeptRecord | str]:
-        """Every record; a sentence in place of a damaged one."""
+        """Every record; a sentence in place of the records of a file from the first damaged one on."""
+        ...
+
+    def body(self, record: KeptRecord, max_bytes: int) -> bytes | None:
+        """The payload of a record, as sent; None if it is larger than that or cannot be read."""
+        ...
+
+    def index_faults(self, lines: list[bytes]) -> list[str]:
+        """Differences between the index of the package and these lines, one sentence each."""
         ...

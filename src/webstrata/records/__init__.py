@@ -5,6 +5,8 @@ record is never changed: the next stage creates a new one (`msgspec.structs.repl
 """
 
 from webstrata.records.archived import (
+    CACHE_HEADERS,
+    KEPT_HEADERS,
     ArchivedExchange,
     ArchivedResource,
     ArchivedVisit,
@@ -76,7 +78,9 @@ from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResu
 
 __all__ = [
     "ATTRIBUTE_KINDS",
+    "CACHE_HEADERS",
     "DEFAULT_ATTRIBUTES",
+    "KEPT_HEADERS",
     "READ_COUNTS",
     "UNPARSED",
     "VISIT_COUNTS",

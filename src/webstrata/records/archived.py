@@ -71,8 +71,15 @@ class Position(Struct, frozen=True, kw_only=True, gc=False):
     kind: Literal["response", "revisit", "resource"] = "response"
 
 
+CACHE_HEADERS = ("x-cache", "x-cache-status", "cf-cache-status", "x-varnish-cache", "x-proxy-cache", "cache-status")
+"""Headers in which caches say whether they answered from a copy."""
+KEPT_HEADERS = frozenset(
+    {"content-type", "content-encoding", "location", "age", "last-modified", "transfer-encoding", *CACHE_HEADERS}
+)
+
+
 class KeptRecord(Struct, frozen=True, kw_only=True):
-    """A record of an archive, reduced to what a certificate states about it."""
+    """A record of an archive without its payload: all that a certificate states about it can be checked with it."""
 
     record: str
     """WARC-Record-ID."""
@@ -80,12 +87,39 @@ class KeptRecord(Struct, frozen=True, kw_only=True):
     """SHA-256 (hex) of all bytes of the uncompressed record."""
     kind: str
     url: str
-    payload: str
+    date: str = ""
+    """WARC-Date, as written."""
+    payload: str = ""
     """The payload digest in the record's header. If the payload has another digest, `faults` says so."""
+    content_type: str = ""
+    """Of the block."""
+    is_unmodified: bool = False
+    """A revisit record of a 304 response."""
     refers_to: str = ""
     """For a revisit record, the id of the record that holds its payload."""
+    refers_to_url: str = ""
+    refers_to_date: str = ""
+    concurrent_to: str = ""
+    """For a request record, the id of the record of the response."""
+    truncated: str = ""
+    """Why the payload is incomplete."""
+    status: int = 0
+    """Of the HTTP response; 0 without one."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Those headers of the HTTP response that are in `KEPT_HEADERS`."""
+    file: str = ""
+    """The path of the WARC file in the package."""
+    offset: int = 0
+    body_bytes: int = 0
+    """The size of the payload."""
+    index_line: bytes = b""
+    """The line that an index must have for this record; empty if it must have none."""
     faults: tuple[str, ...] = ()
     """What is wrong with the record, one sentence each."""
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header; `name` is in lower case."""
+        return next((value for key, value in self.headers if key == name), None)
 
 
 class ArchivedExchange(Struct, frozen=True, kw_only=True):

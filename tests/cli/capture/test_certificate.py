@@ -2,49 +2,68 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import call_here
-from tests.flows.capture.test_verify import make_wacz
+from tests.flows.verify.packages import SIGNER, make_package, repacked
+from tests.flows.verify.test_signer_check import trust_file
 
 
-def test_show_and_verify(tmp_path: Path) -> None:
-    """A valid certificate is shown and verified; an altered file fails."""
-    path = make_wacz(tmp_path)
-
-    assert "3 sharp" in call_here("certificate", "show", path).text
-    assert "Valid: 3 of 4 pages sharp" in call_here("certificate", "verify", path).text
-
-    whole = path.read_bytes()
-    offset = whole.index(b"example.com/a", whole.index(b"certificate.json"))
-    path.write_bytes(whole[:offset] + b"E" + whole[offset + 1 :])
-    assert call_here("certificate", "verify", path).code != 0
+def test_show(tmp_path: Path) -> None:
+    """A certificate is shown with verdicts and notes; the first line says that it was not checked."""
+    text = call_here("certificate", "show", make_package(tmp_path)).text
+    assert text.startswith("NOT CHECKED")
+    assert "3 sharp, 1 blurred, 1 absent, 0 error, 1 unreachable, 0 unvisited" in text
+    assert "main 3, raw 2, visible 3" in text
+    assert "cached" in text
 
 
-def test_no_certificate(tmp_path: Path) -> None:
-    """A file that is not a WACZ file gives one sentence."""
-    path = tmp_path / "no.wacz"
-    path.write_bytes(b"nothing")
-    result = call_here("certificate", "verify", path)
+def test_verify(tmp_path: Path) -> None:
+    """The first line names the signer, the last one the result; an altered package has the exit code 1."""
+    path = make_package(tmp_path)
+    lines = call_here("certificate", "verify", path).text.splitlines()
+    assert lines[0] == f"Signed with an UNKNOWN key {SIGNER.fingerprint}; give --trust FILE or --key."
+    assert any(line.startswith("Valid: 3 of 6 pages sharp by the layer 'visible'") for line in lines)
+    trusted = tmp_path / "trust.json"
+    trusted.write_bytes(trust_file(SIGNER))
+    assert call_here("certificate", "verify", path, "--trust", trusted).text.startswith(
+        "Signed by The Archive (trusted"
+    )
+    assert call_here("certificate", "verify", path, "--key", SIGNER.fingerprint).code == 0
+
+    def lie(certificate: dict[str, dict[str, int]]) -> None:
+        certificate["counts"]["sharp"] += 1
+
+    result = call_here("certificate", "verify", repacked(path, lie))
     assert result.code == 1
-    assert "not a WACZ file" in result.err
+    assert "NOT VALID: 1 failure." in result.text
 
 
-def test_the_second_verifier_runs_alone(tmp_path: Path) -> None:
-    """The printed program runs without Webstrata and agrees."""
-    path = make_wacz(tmp_path)
-    program = tmp_path / "verify_capture.py"
-    program.write_text(call_here("certificate", "verifier").text, encoding="utf-8")
+def test_json(tmp_path: Path) -> None:
+    """The JSON has the fields of the contract, also for a file that is refused."""
+    path = make_package(tmp_path)
+    report = json.loads(call_here("certificate", "verify", path, "--json").text)
+    fields = {"file", "valid", "signature", "key", "signer", "trusted", "time_stamp", "pages", "sharp", "cached"}
+    assert report.keys() == fields | {"script_shells", "layer", "instant", "failures"}
+    assert (report["valid"], report["key"], report["cached"]) == (True, SIGNER.fingerprint, 1)
 
-    accepted = subprocess.run(
-        [sys.executable, "-I", str(program), str(path)], capture_output=True, text=True, check=False
-    )
-    assert accepted.returncode == 0, accepted.stdout + accepted.stderr
-    assert accepted.stdout.startswith("valid: 3 pages sharp")
-    path.write_bytes(path.read_bytes().replace(b"PK\3\4", b"PK\3\5", 1))
-    rejected = subprocess.run(
-        [sys.executable, "-I", str(program), str(path)], capture_output=True, text=True, check=False
-    )
-    assert rejected.returncode == 1
+    path.write_bytes(b"nothing")
+    result = call_here("certificate", "verify", path, "--json")
+    refused = json.loads(result.text)
+    assert (result.code, refused["valid"], refused["signature"]) == (1, False, "missing")
+    assert "not a WACZ file" in refused["failures"][0]["what"]
+
+
+@pytest.mark.parametrize("options", [["--key", "abc"], ["--trust", "none.json"], ["--authority", "none.pem"]])
+def test_wrong_usage(tmp_path: Path, options: list[str]) -> None:
+    """Options that cannot be used have the exit code 2."""
+    assert call_here("certificate", "verify", make_package(tmp_path), *options).code == 2
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    """A file that is not there has the exit code 2."""
+    assert call_here("certificate", "verify", tmp_path / "none.wacz").code == 2
+    assert call_here("certificate", "show", tmp_path / "none.wacz").code == 2

@@ -6,7 +6,7 @@ import hashlib
 import json
 import runpy
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
@@ -25,7 +25,8 @@ from webstrata.coding import decode
 from webstrata.flows.capture.events import CaptureOrder
 from webstrata.flows.capture.proof import FinishedCapture
 from webstrata.flows.capture.site_capture import OnEvent, SiteCapture
-from webstrata.flows.capture.verify import verify
+from webstrata.flows.verify.signer_check import TrustOptions
+from webstrata.flows.verify.verification import verify
 from webstrata.observe.visible import is_html, visible_content
 from webstrata.sharp.proof.page_observation import PageObservation
 from webstrata.sharp.proof.verdicts import Instant, judged_page
@@ -80,6 +81,7 @@ async def capture(
         await running.run()
         finished = await service.finish(running, out)
     assert evidence_faults(out) == []
+    assert faults(out) == []
     return Taken(running, finished, certificate(out))
 
 
@@ -170,9 +172,10 @@ def envelope(file: Path) -> dict[str, Any]:
         return dict(json.loads(package.read(CERTIFICATE)))
 
 
-def faults(file: Path, **options: Any) -> list[str]:
+def faults(file: Path, *, authorities: Sequence[bytes] = ()) -> list[str]:
     with WaczReader(file) as package:
-        return [f"{fault.where}: {fault.what}" for fault in verify(envelope(file), package, **options)]
+        failures = verify(package, TrustOptions(authorities=tuple(authorities))).failures
+        return [f"{failure.page}: {failure.what}" for failure in failures]
 
 
 def links(*paths: str, text: str = "") -> Reply:

@@ -5,25 +5,30 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from zipfile import ZipFile, ZipInfo
+from typing import BinaryIO
+from zipfile import ZIP_STORED, ZipFile
 
 from isal import isal_zlib
 
-from webstrata.archive.wacz.check import SignatureCheck, check_wacz, entry_digest, untrusted_faults
+from webstrata.archive.wacz.check import SignatureCheck, entry_digest, untrusted_faults
+from webstrata.archive.wacz.index_check import INDEX, INDEX_OF_INDEX, index_faults
+from webstrata.archive.wacz.kept_records import kept_record
+from webstrata.archive.wacz.record_stream import RecordStream, StreamError
 from webstrata.archive.wacz.writer import CERTIFICATE
-from webstrata.archive.wacz.zip_layout import UNREADABLE, layout_faults
+from webstrata.archive.wacz.zip_layout import UNREADABLE, directory_fault, layout_faults
 from webstrata.archive.warc.members import MAGIC, DamagedBytes
-from webstrata.archive.warc.record import WarcRecord, bare_uri
-from webstrata.archive.warc.rules import record_faults
+from webstrata.archive.warc.record import WarcRecord
 from webstrata.archive.warc.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError
 from webstrata.records import KeptRecord
 
 _READ_BYTES = 1 << 20
-_MAX_JSON_BYTES = 512 << 20
+MAX_JSON_BYTES = 256 << 20
+_LOCAL_BYTES = 30
+"""The fixed part of the header before an entry of a ZIP file."""
 _GZIP = 31
 
 
@@ -33,11 +38,13 @@ class WaczReader:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._zip = ZipFile(path)
+            fault: object = directory_fault(path)
+            if fault is None:
+                self._zip = ZipFile(path)
         except UNREADABLE as problem:
-            raise ArchiveError(
-                f"{path} is not a WACZ file ({problem}). Give a file that `webstrata` has written."
-            ) from None
+            fault = problem
+        if fault is not None:
+            raise ArchiveError(f"{path} is not a WACZ file ({fault}). Give a file that `webstrata` has written.")
 
     def close(self) -> None:
         self._zip.close()
@@ -48,26 +55,43 @@ class WaczReader:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, path: str, max_bytes: int = MAX_JSON_BYTES) -> bytes | None:
         """A file of the package; None if it is missing, too large or cannot be read."""
         try:
-            if self._zip.getinfo(name).file_size > _MAX_JSON_BYTES:
-                return None
-            return self._zip.read(name)
+            with self._zip.open(path) as file:
+                data = file.read(max_bytes + 1)
+            return data if len(data) <= max_bytes else None
         except (KeyError, *UNREADABLE):
             return None
+
+    def lines(self, path: str, max_line_bytes: int) -> Iterator[bytes]:
+        """The lines of a file of the package, cut at a maximum length; none if it cannot be read."""
+        with suppress(KeyError, *UNREADABLE), self._zip.open(path) as file:
+            while line := file.readline(max_line_bytes):
+                yield line
 
     def certificate(self) -> bytes | None:
         """The certificate; None if this is not the package of a site capture."""
         return self.read(CERTIFICATE)
 
-    def digests(self) -> dict[str, str]:
-        """File name -> SHA-256; empty if the file cannot be read."""
-        return {info.filename: self._digest(info) for info in self._zip.infolist() if not info.is_dir()}
+    def layout_faults(self) -> list[str]:
+        """What is wrong with the structure of the ZIP file. Only headers are read."""
+        return layout_faults(self.path)
 
-    def faults(self) -> list[str]:
-        """The contradictions within the package: ZIP layout, list of files, digest of that list."""
-        return layout_faults(self.path) + check_wacz(self.path)
+    def sizes(self) -> dict[str, int]:
+        """File name -> size, as the directory of the ZIP file states it."""
+        return {info.filename: info.file_size for info in self._zip.infolist()}
+
+    def digest(self, path: str) -> str:
+        """`sha256:` and the digest of a file; empty if it cannot be read."""
+        try:
+            return f"sha256:{entry_digest(self._zip, self._zip.getinfo(path), 'sha256')}"
+        except (KeyError, *UNREADABLE):
+            return ""
+
+    def index_faults(self, lines: list[bytes]) -> list[str]:
+        """Differences between the index of the package and the lines of its records."""
+        return index_faults(self.read(INDEX), self.read(INDEX_OF_INDEX), lines)
 
     def require_trusted(self, signature: SignatureCheck | None) -> None:
         """Raise ArchiveError if the signature is wrong or a WARC file is deflated."""
@@ -95,21 +119,35 @@ class WaczReader:
                     yield item, hashlib.sha256(plain).hexdigest()
 
     def kept(self) -> Iterator[KeptRecord | str]:
-        """The fields of all records that a certificate covers; a message in place of a damaged record."""
-        for item in self.records():
-            if isinstance(item, DamagedBytes):
-                yield f"at byte {item.offset} of an archive file: {item.what}"
-                continue
-            record, digest = item
-            yield KeptRecord(
-                record=record.record_id,
-                sha256=digest,
-                kind=record.kind,
-                url=record.url,
-                payload=record.field("warc-payload-digest") or "",
-                refers_to=bare_uri(record.field("warc-refers-to") or ""),
-                faults=tuple(record_faults(record)),
-            )
+        """The records of all archive files without payloads; a sentence where a file cannot be read any further."""
+        for path in self.warcs():
+            with self.path.open("rb") as file:
+                try:
+                    for record in self._stream(file, path).records():
+                        yield kept_record(record, path)
+                except (StreamError, OSError) as problem:
+                    yield f"{path}: {problem}"
+
+    def body(self, record: KeptRecord, max_bytes: int) -> bytes | None:
+        """The payload of a record as sent; None if it is larger than that or cannot be read."""
+        with self.path.open("rb") as file:
+            try:
+                return self._stream(file, record.file).body(record.offset, max_bytes)
+            except (StreamError, OSError, KeyError):
+                return None
+
+    def _stream(self, file: BinaryIO, path: str) -> RecordStream:
+        """The records of an archive file, read from the ZIP file itself: nothing is unpacked to disk."""
+        entry = self._zip.getinfo(path)
+        if entry.compress_type != ZIP_STORED:
+            raise StreamError("it is compressed in the ZIP file")
+        file.seek(entry.header_offset)
+        header = file.read(_LOCAL_BYTES)
+        if len(header) < _LOCAL_BYTES:
+            raise StreamError("the ZIP file ends before it")
+        name_bytes, extra_bytes = header[26] + 256 * header[27], header[28] + 256 * header[29]
+        start = entry.header_offset + _LOCAL_BYTES + name_bytes + extra_bytes
+        return RecordStream(file, start, entry.file_size)
 
     def warcs(self) -> list[str]:
         """The names of the archive files in the package."""
@@ -127,9 +165,3 @@ class WaczReader:
             except UNREADABLE:
                 pass  # the copy holds what could be read; the digest of the file shows that it is incomplete
             yield file
-
-    def _digest(self, entry: ZipInfo) -> str:
-        try:
-            return f"sha256:{entry_digest(self._zip, entry, 'sha256')}"
-        except UNREADABLE:
-            return ""

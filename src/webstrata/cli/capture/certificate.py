@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-import json
+import re
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webstrata.cli.capture import chain_log, keys
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table, printable
-from webstrata.errors import UsageError
+from webstrata.errors import ArchiveError, UsageError
+
+if TYPE_CHECKING:
+    from webstrata.flows.verify.document import StatedCertificate, StatedPage
+    from webstrata.flows.verify.verification import Verification
 
 app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)
 app.add_typer(keys.app, name="keys")
 app.add_typer(chain_log.app, name="log")
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A WACZ file of a capture.")]
+_FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
+_SHOWN_FAILURES = 50
 
 
 @app.command()
 def show(file: FileArgument, as_json: JsonOption = False) -> None:
     """Show a certificate. It is not checked; use `verify` for that."""
-    envelope = _envelope(file)
+    import msgspec
+
+    certificate, data = _certificate(file)
     if as_json:
-        print_json(envelope)
+        print_json(msgspec.json.decode(data))
         return
-    certificate = envelope["certificate"]
-    counts, instant = certificate["counts"], certificate["instant"]
-    typer.echo(f"capture    {printable(certificate['capture'])}, by {printable(certificate['software'])}")
-    typer.echo(f"pages      {counts['sharp']} sharp, {counts['blurred']} blurred, {counts['unreachable']} unreachable")
-    typer.echo(f"expected   {printable(counts['expected_sharp'])} sharp")
-    typer.echo(
-        f"as of      {printable(instant['from'])} to {printable(instant['to'])}" if instant else "as of      no instant"
-    )
-    typer.echo(f"signed by  {printable(envelope['signature']['fingerprint'])}")
+    typer.echo("NOT CHECKED: this is what the file says. `webstrata certificate verify` checks it.")
+    for line in _summary(certificate):
+        typer.echo(printable(line))
     print_table(
-        ("verdict", "visit", "revisit", "page"),
-        ((page["verdict"], _at(page["visit"]), _at(page["revisit"]), page["url"]) for page in certificate["pages"]),
+        ("verdict", "visit", "revisit", "page", "notes"),
+        (
+            (page.verdict, _at(page, page.visit), _at(page, page.revisit), page.url, _notes(page))
+            for page in certificate.pages
+        ),
     )
 
 
@@ -49,6 +55,9 @@ def verify(
     key: Annotated[
         str | None, typer.Option("--key", metavar="FINGERPRINT", help="Fingerprint of the key that must have signed.")
     ] = None,
+    trust: Annotated[
+        Path | None, typer.Option("--trust", metavar="FILE", help="Trust file, one of whose keys must have signed.")
+    ] = None,
     authority: Annotated[
         list[Path] | None,
         typer.Option("--authority", metavar="PEM", help="Root certificate at the end of a time stamp's chain."),
@@ -56,22 +65,29 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Verify every statement of a certificate against its WACZ file. Exit code 1 if one is wrong."""
-    from webstrata.flows.capture.verify import verify as faults_of
+    from webstrata.flows.verify.signer_check import TrustOptions
+    from webstrata.flows.verify.verification import refused
+    from webstrata.flows.verify.verification import verify as verify_package
     from webstrata.node import package
+    from webstrata.sharp.proof.trust import parse_trust
 
-    envelope = _envelope(file)
-    with package(file) as evidence:
-        faults = faults_of(envelope, evidence, key=key, authorities=[path.read_bytes() for path in authority or ()])
+    options = TrustOptions(
+        key=_fingerprint(key) if key is not None else None,
+        keys=parse_trust(_read(trust)) if trust is not None else None,
+        authorities=tuple(_read(path) for path in authority or ()),
+    )
+    _require(file)
+    try:
+        with package(file) as evidence:
+            result = verify_package(evidence, options)
+    except ArchiveError as problem:
+        result = refused(str(problem))
     if as_json:
-        counts = envelope["certificate"].get("counts")
-        found = [{"where": fault.where, "what": fault.what} for fault in faults]
-        print_json({"file": str(file), "valid": not faults, "faults": found, "counts": counts})
+        print_json({"file": str(file)} | result.report())
     else:
-        for fault in faults:
-            typer.echo(f"{printable(fault.where)}: {printable(fault.what)}")
-        message = _valid_message(envelope, authority_checked=bool(authority))
-        typer.echo(f"{counted(len(faults), 'fault')}: the certificate is not valid." if faults else message)
-    if faults:
+        for line in _report(result):
+            typer.echo(printable(line))
+    if not result.is_valid:
         raise typer.Exit(1)
 
 
@@ -86,35 +102,90 @@ def verifier(as_json: JsonOption = False) -> None:
         typer.echo(text, nl=False)
 
 
-def _envelope(file: Path) -> dict[str, Any]:
+def _certificate(file: Path) -> tuple[StatedCertificate, bytes]:
+    """The certificate in a WACZ file, and its bytes."""
+    from webstrata.flows.verify.document import DocumentError, certificate_document
     from webstrata.node import package
-    from webstrata.sharp.proof.certificate import TYPE
 
+    _require(file)
     with package(file) as evidence:
         data = evidence.certificate()
     if data is None:
         raise UsageError(f"{file} contains no certificate. `webstrata capture URL --sharp` makes a WACZ with one.")
     try:
-        envelope = json.loads(data)
-        known = envelope["certificate"]["type"] == TYPE and isinstance(envelope["signature"], dict)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise UsageError(f"the certificate in {file} cannot be parsed: it was altered, or has another type.")
-    return dict(envelope)
+        return certificate_document(data), data
+    except DocumentError as problem:
+        raise UsageError(
+            f"the certificate in {file} cannot be parsed: {problem}. It was altered, or another version wrote it."
+        ) from None
 
 
-def _valid_message(envelope: dict[str, Any], *, authority_checked: bool) -> str:
-    certificate = envelope["certificate"]
-    counts, instant = certificate["counts"], certificate["instant"]
-    when = f" as of {instant['from']} to {instant['to']}" if instant else ""
-    whose = "" if authority_checked else " (its authority was not checked: use --authority)"
-    stamp = f", time-stamped{whose}" if "timestamp" in envelope else ""
-    return printable(
-        f"Valid: {counts['sharp']} of {counts['pages']} pages sharp{when}; signed by "
-        f"{envelope['signature']['fingerprint']}{stamp}."
+def _summary(certificate: StatedCertificate) -> Iterator[str]:
+    counts, instant = certificate.counts, certificate.instant
+    yield f"capture    {certificate.capture}, by {certificate.software}, issued {certificate.issued}"
+    yield f"site       {certificate.site}, certificate {certificate.sequence} of its chain"
+    yield (
+        f"pages      {counts.sharp} sharp, {counts.blurred} blurred, {counts.absent} absent, {counts.error} error, "
+        f"{counts.unreachable} unreachable, {counts.unvisited} unvisited"
     )
+    yield f"compared   by the layer {certificate.policy.layer!r}; sharp by layer: " + ", ".join(
+        f"{layer} {number}" for layer, number in sorted(counts.sharp_by.items())
+    )
+    yield f"marks      {counts.cached} sharp pages from a cache, {counts.script_shells} script shells"
+    yield f"with parts {', '.join(f'{number} {state}' for state, number in sorted(counts.composite.items()))}"
+    yield f"expected   {counts.expected_sharp} sharp"
+    yield f"as of      {instant.start} to {instant.end}" if instant is not None else "as of      no instant"
+    if certificate.unfinished is not None:
+        yield f"unfinished {certificate.unfinished.why}"
 
 
-def _at(download: dict[str, Any] | None) -> str:
-    return "-" if download is None else str(download["started"])[11:19]
+def _report(result: Verification) -> Iterator[str]:
+    yield result.signer.text
+    if result.signer.stamp_text:
+        yield result.signer.stamp_text
+    for failure in result.failures[:_SHOWN_FAILURES]:
+        yield f"{failure.page or 'package'}: {failure.what}"
+    if result.failures:
+        rest = len(result.failures) - _SHOWN_FAILURES
+        more = f" ({rest} more are in --json)" if rest > 0 else ""
+        yield f"NOT VALID: {counted(len(result.failures), 'failure')}{more}."
+        return
+    certificate = result.certificate
+    if certificate is None:
+        return
+    counts, instant = certificate.counts, certificate.instant
+    when = f", as of {instant.start} to {instant.end}" if instant is not None else ""
+    yield f"Valid: {result.sharp} of {counts.pages} pages sharp by the layer {certificate.policy.layer!r}{when}."
+    if counts.cached or counts.script_shells:
+        yield f"Of these, {counts.cached} were answered by a cache and {counts.script_shells} are script shells."
+
+
+def _at(page: StatedPage, index: int | None) -> str:
+    return page.observations[index].started[11:19] if index is not None and index < len(page.observations) else "-"
+
+
+def _notes(page: StatedPage) -> str:
+    notes = ["cached"] if page.cached else []
+    notes += ["script shell"] if page.script_shell else []
+    notes += [f"with parts {page.composite.verdict}"] if page.composite and page.composite.verdict != "sharp" else []
+    return ", ".join(notes + ([page.why] if page.verdict != "sharp" else []))
+
+
+def _fingerprint(text: str) -> str:
+    plain = text.strip().lower()
+    plain = plain if plain.startswith("sha256:") else f"sha256:{plain}"
+    if not _FINGERPRINT.fullmatch(plain):
+        raise UsageError("--key is not a fingerprint. Write it as sha256: and 64 hexadecimal digits.")
+    return plain
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {problem.strerror or problem}. Check the path.") from None
+
+
+def _require(file: Path) -> None:
+    if not file.is_file():
+        raise UsageError(f"there is no file {file}. Give a WACZ file of a capture.")

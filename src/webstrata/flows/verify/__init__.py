@@ -1,0 +1,1 @@
+"""Verifies the certificate of a capture against the bytes of its package."""
