@@ -23,7 +23,7 @@ from tests.sharp.proof.domain_keys import DOMAIN, domain_keys
 from tests.sharp.proof.stamp_authority import StampAuthority
 from webstrata.archive.export import OpenArchive, Selection
 from webstrata.archive.wacz.check import check_wacz
-from webstrata.archive.wacz.pages import PageChoice
+from webstrata.archive.wacz.pages import PackagePages
 from webstrata.archive.wacz.writer import PackageOrder, export_wacz
 from webstrata.node import signature_faults
 from webstrata.observe.html.page_text import page_text
@@ -48,7 +48,7 @@ def _packed(tmp_path: Path, sign: Callable[[str, float], dict[str, str]], at: fl
     ]
     home = write_home(tmp_path, captures)
     source = OpenArchive(home.archive, home.index)
-    choice = PageChoice(seeds=(f"{SITE}/",), nearest_to=START_AT, describe=page_text)
+    choice = PackagePages(seeds=(f"{SITE}/",), nearest_to=START_AT, describe=page_text)
     order = PackageOrder(software="webstrata/0.1", title="A site", pages=choice, sign=sign)
     export_wacz(source, Selection(), tmp_path / "site.wacz", order, at=at)
     source.close()
