@@ -55,7 +55,7 @@ def test_capture_and_verify(home: Path, site: LocalServer, call: Call, peer: Cal
     assert subprocess.run([sys.executable, second, file], capture_output=True, check=False).returncode == 0
     validated = subprocess.run([peer("wacz"), "validate", "-f", file], capture_output=True, text=True, check=False)
     assert validated.returncode == 0, validated.stdout + validated.stderr
-    assert (home / "signing.key").stat().st_mode & 0o777 == 0o600
+    assert (home / "keys").stat().st_mode & 0o777 == 0o700
     assert call("--home", home, "check").code == 0
 
 
