@@ -13,7 +13,8 @@ HTML = {"raw": "r", "visible_text": "v", "links": "l", "main": "m"}
 
 
 def seen(**fields: Any) -> PageObservation:
-    return PageObservation(**({"started": 0.0, "ended": 1.0, "kind": "content", "status": 200} | fields))
+    plain: dict[str, Any] = {"started": 0.0, "ended": 1.0, "kind": "content", "status": 200} | fields
+    return PageObservation(**plain)
 
 
 @pytest.mark.parametrize(
