@@ -12,7 +12,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from tests.archive.conftest import START_AT, make_capture, open_archive, original_of, revisit_of
 from webstrata.archive.export import ExportedRecords, OpenArchive, Selection, selected_records
-from webstrata.archive.wacz.pages import PageChoice
+from webstrata.archive.wacz.pages import PackagePages
 from webstrata.archive.wacz.reader import WaczReader
 from webstrata.archive.wacz.writer import CERTIFICATE, PackageOrder, write_wacz
 from webstrata.clock import iso
@@ -166,7 +166,7 @@ def make_package(folder: Path, *, responses: tuple[Sent, ...] = RESPONSES, layer
     order = PackageOrder(
         software="webstrata/0.1",
         title="A test",
-        pages=PageChoice(seeds=(HOME,), pages={one.url for one in histories}, describe=page_text),
+        pages=PackagePages(seeds=(HOME,), pages={one.url for one in histories}, describe=page_text),
         certify=certificate,
         sign=lambda digest, created: SIGNER.signed_data(digest, created, "webstrata/0.1"),
     )
