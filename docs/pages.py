@@ -61,10 +61,11 @@ def cli_page() -> str:
 def commands(root: Any, path: str = "webstrata") -> Iterator[tuple[str, Any]]:
     """Every command, including those in groups, with the words that call it."""
     for name, command in root.commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, f"{path} {name}")
-        else:
+        is_group = hasattr(command, "commands")
+        if not is_group or command.invoke_without_command:
             yield f"{path} {name}", command
+        if is_group:
+            yield from commands(command, f"{path} {name}")
 
 
 def settings_page() -> str:

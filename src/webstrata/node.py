@@ -300,7 +300,7 @@ class Node:
     ) -> int:
         """Write a selection of captures; returns their number."""
         from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
-        from webstrata.archive.wacz.pages import PageChoice
+        from webstrata.archive.wacz.pages import PackagePages
         from webstrata.archive.wacz.writer import PackageOrder, export_wacz
         from webstrata.observe.html.page_text import page_text
 
@@ -311,7 +311,7 @@ class Node:
         now = self.clock.now()
         if kind == "warc":
             return export_warc(source, selection, out, software=self.software, at=now, on_progress=on_progress)
-        order = PackageOrder(software=self.software, pages=PageChoice(describe=page_text))
+        order = PackageOrder(software=self.software, pages=PackagePages(describe=page_text))
         return export_wacz(source, selection, out, order, at=now, on_progress=on_progress)
 
     def schedule(self) -> Schedule:
@@ -647,7 +647,7 @@ class Node:
     async def _pack(self, package: CapturePackage) -> int:
         """Write a WACZ file in a thread. The signature may need the network, so it is made in the event loop."""
         from webstrata.archive.export import ExportedRecords, OpenArchive, records_at
-        from webstrata.archive.wacz.pages import PageChoice
+        from webstrata.archive.wacz.pages import PackagePages
         from webstrata.archive.wacz.writer import PackageOrder, write_wacz
         from webstrata.observe.html.page_text import page_text
         from webstrata.sharp.proof.certificate import PackedArchive
@@ -664,7 +664,7 @@ class Node:
         order = PackageOrder(
             software=self.software,
             title=package.title,
-            pages=PageChoice(
+            pages=PackagePages(
                 seeds=package.seeds,
                 pages=package.pages,
                 since=package.since,

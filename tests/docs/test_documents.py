@@ -75,7 +75,7 @@ def test_command_lines_exist(documents: list[Path], called: dict[str, Any]) -> N
             continue
         for line in COMMAND.findall(document.read_text(encoding="utf-8")):
             words = _words(line)
-            path = next((p for p in (f"webstrata {' '.join(words[:n])}" for n in (2, 1)) if p in called), None)
+            path = next((p for p in (f"webstrata {' '.join(words[:n])}" for n in (3, 2, 1)) if p in called), None)
             if path is None:
                 assert not any(word.startswith("-") for word in words[1:]), f"{document}: webstrata {line}"
                 continue

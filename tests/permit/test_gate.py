@@ -440,3 +440,12 @@ def test_a_clock_that_was_set_shortens_and_lengthens_no_wait(
     assert isinstance(robots_at, Refusal)
     assert isinstance(shifted, Refusal)
     assert shifted.until == pytest.approx((robots_at.until or 0.0) + step_s)
+
+
+def test_required_gap(make_gate: MakeGate) -> None:
+    """The required gap is the longest of the own delays, for the host or its address, and the Crawl-delay."""
+    url = "http://example.org/"
+    assert make_gate(b"", delay_s=0.05, address_delay_s=0.5).required_gap(url) == (0.5, "own delay for one address")
+    assert make_gate(b"", delay_s=0.05, address_delay_s=0.05).required_gap(url) == (0.05, "own delay")
+    slow = make_gate(b"User-agent: *\nCrawl-delay: 9", delay_s=0.05, address_delay_s=0.05)
+    assert slow.required_gap(url) == (9.0, "Crawl-delay of robots.txt")

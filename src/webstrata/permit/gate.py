@@ -206,6 +206,10 @@ class PermitGate:
         """Seconds between two requests to the host of `url`, in the present state."""
         return max(seconds for seconds, _ in self._gaps(url))
 
+    def required_gap(self, url: str) -> tuple[float, str]:
+        """Seconds between two requests to the host of `url` if it responds fast, and the rule that requires them."""
+        return max(self._rule_gaps(url), key=lambda gap: gap[0])
+
     def sending_gap_s(self, url: str) -> float:
         """The least time between the sendings of two requests to the host of `url`."""
         return self._sending_gap_s(urls.origin(url), None)
@@ -237,10 +241,13 @@ class PermitGate:
         rules = self._rules
         duration_s = self._spacing.host(urls.host_of(url)).last_duration_s
         pause_s = min(rules.delay_factor * duration_s, rules.max_delay_s)
+        return [*self._rule_gaps(url), (duration_s + pause_s if pause_s else 0.0, "response time")]
+
+    def _rule_gaps(self, url: str) -> list[tuple[float, str]]:
         return [
-            (rules.delay_s, "own delay"),
+            (self._rules.delay_s, "own delay"),
             (self._bounded_crawl_delay_s(urls.origin(url), None), "Crawl-delay of robots.txt"),
-            (duration_s + pause_s if pause_s else 0.0, "response time"),
+            (self._rules.address_gap_s, "own delay for one address"),
         ]
 
     def _bounded_crawl_delay_s(self, origin: str, now: float | None) -> float:

@@ -20,6 +20,8 @@ class Permit(Struct, frozen=True, kw_only=True, gc=False):
     granted_at: float
     for_robots: bool = False
     """The request is for the origin's robots.txt."""
+    from_origin: bool = False
+    """Ask caches on the way for the present response of the server, in a coding that every program can remove."""
 
 
 class Wait(Struct, frozen=True, kw_only=True, gc=False):

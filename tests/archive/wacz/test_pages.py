@@ -13,7 +13,7 @@ import pytest
 from tests.archive.conftest import START_AT, make_capture, original_of, revisit_of, write_home
 from webstrata.archive.export import OpenArchive, Selection
 from webstrata.archive.wacz.check import check_wacz
-from webstrata.archive.wacz.pages import PageChoice
+from webstrata.archive.wacz.pages import PackagePages
 from webstrata.archive.wacz.writer import PackageOrder, export_wacz
 from webstrata.clock import iso
 from webstrata.observe.html.page_text import page_text
@@ -34,7 +34,7 @@ def page(path: str, title: str, at_s: float = 0.0, **changes: Any) -> Capture:
 def packed(tmp_path: Path, captures: list[Capture], **choice: Any) -> dict[str, Any]:
     """The JSON files of the package of these captures."""
     home = write_home(tmp_path, captures)
-    order = PackageOrder(software="webstrata/0.1", title="A site", pages=PageChoice(describe=page_text, **choice))
+    order = PackageOrder(software="webstrata/0.1", title="A site", pages=PackagePages(describe=page_text, **choice))
     source = OpenArchive(home.archive, home.index)
     export_wacz(source, Selection(), tmp_path / "out.wacz", order, at=START_AT)
     source.close()

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.capture.capturing import certificate, verdicts
 from tests.cli.conftest import Call, CommandResult, LocalServer, started
 from webstrata import verifier
 from webstrata.archive.wacz.writer import CERTIFICATE
@@ -75,7 +76,8 @@ def test_text_output(home: Path, site: LocalServer, call: Call) -> None:
     """The text has the number of sharp pages, reasons for the other pages, and a hint about single passes."""
     result = call("--home", home, "capture", site.url(), "--delay", "0.01s", **site.settings)
     assert result.code == 0
-    assert "1 of 5 pages sharp" in result.text
+    assert "1 of 5 pages sharp by visible text and links as of" in result.text
+    assert "raw bytes 1, useful content 1" in result.text
     assert "blurred" in result.text
     assert "it was not downloaded" in result.text
     assert "--sharp" in result.text
@@ -100,7 +102,7 @@ def test_a_picture_a_list_and_weights(home: Path, site: LocalServer, call: Call,
     assert one["requisites"] == {"captured": 0, "failed": 0, "not_asked_for": 1}
     assert "line 3" in result.err
     assert b"from the instant" in chart.read_bytes()
-    shown = call("certificate", "show", out, "--json").json["certificate"]
+    shown = certificate(out)
     assert sorted(page["weight"] for page in shown["pages"]) == ["0.5", "3"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.cli.capture.capturing import verdicts
 from tests.cli.conftest import Call, LocalServer, started
 from webstrata.flows.capture.events import Event, PageDownloaded, RequisiteDownloaded, from_line
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.capture.capturing import certificate, verdicts
 from tests.cli.conftest import Call, LocalServer
 from webstrata.clock import parse_instant
 
@@ -38,7 +39,7 @@ class Flipping(dict[str, tuple[str, bytes]]):
         return next(body for since, body in reversed(self.shown) if since <= moment)
 
 
-@pytest.mark.parametrize("layer", ["auto", "raw"])
+@pytest.mark.parametrize("layer", ["visible", "raw"])
 def test_changed_and_changed_back(layer: str, home: Path, server: LocalServer, call: Call, tmp_path: Path) -> None:
     """A page that changed and changed back between its downloads is sharp in every layer, whatever it had at the
     instant. The certificate is valid, has the probability of it, and states what it does not prove."""
@@ -55,16 +56,17 @@ def test_changed_and_changed_back(layer: str, home: Path, server: LocalServer, c
     )
     (one,) = result.json["captures"]
     assert one["counts"] == verdicts(sharp=4)
-    certificate = call("certificate", "show", one["file"], "--json").json["certificate"]
-    by_url = {page["url"]: page for page in certificate["pages"]}
+    stated = certificate(one["file"])
+    by_url = {page["url"]: page for page in stated["pages"]}
     flip, middle = by_url[server.url("/flip")], by_url[server.url("/middle")]
     assert middle["revisit"] is None, "its download is the instant"
-    assert pages.at(parse_instant(certificate["instant"]["to"])) == OTHER, "a content that is not in the archive"
-    assert pages.at(parse_instant(flip["visit"]["ended"])) == USUAL
-    assert pages.at(parse_instant(flip["revisit"]["started"])) == USUAL
-    assert flip["visit"]["content"] == flip["revisit"]["content"]
+    assert pages.at(parse_instant(stated["instant"]["to"])) == OTHER, "a content that is not in the archive"
+    visit, revisit = (flip["observations"][flip[name]] for name in ("visit", "revisit"))
+    assert pages.at(parse_instant(visit["ended"])) == USUAL
+    assert pages.at(parse_instant(revisit["started"])) == USUAL
+    assert visit["layers"] == revisit["layers"]
     assert 0 < float(flip["changed_and_back"]) < 1
-    assert certificate["policy"]["layer"] == layer
-    assert f"by the layer {layer!r}" in certificate["statement"]
-    assert "It does not prove that a page was never another in between" in certificate["statement"]
+    assert stated["policy"]["layer"] == layer
+    assert f"by the layer {layer!r}" in stated["statement"]
+    assert "It does not prove that a page was never another in between" in stated["statement"]
     assert call("certificate", "verify", one["file"]).code == 0

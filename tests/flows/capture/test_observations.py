@@ -149,7 +149,7 @@ def test_requisites_are_judged(run_scenario: Callable[..., None]) -> None:
 
 
 def test_caches(run_scenario: Callable[..., None]) -> None:
-    """Copies of caches are marked, with their age and what the caches say."""
+    """Every request asks caches not to respond with copies; those that do are marked, with age and headers."""
 
     async def scenario(archiver: Archiver) -> None:
         site(archiver, a=reply("<p>cached words", Age="30", X_Cache="HIT"), b=reply("<p>fresh words", Age="0"))
@@ -157,5 +157,8 @@ def test_caches(run_scenario: Callable[..., None]) -> None:
         assert (taken.visit("/a")["age_s"], taken.visit("/a")["cache"]) == (30, "X-Cache: HIT")
         assert (taken.page("/a")["cached"], taken.page("/b")["cached"]) == (True, False)
         assert taken.certificate["counts"]["cached"] == 1
+        for request in archiver.servers.received:
+            assert request.headers["cache-control"] == request.headers["pragma"] == "no-cache"
+            assert request.headers["accept-encoding"] == "gzip"
 
     run_scenario(scenario)

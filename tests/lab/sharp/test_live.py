@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import call_here
 from webstrata.cli.lab.sharp_live import live
 from webstrata.clock import iso
+from webstrata.lab.livingweb.faults import ServedFault
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.sharp.live import HOURS, START_AT
 from webstrata.lab.sharp.recorded_site import CompressedSite
@@ -63,36 +64,70 @@ def test_every_verdict_is_true() -> None:
     assert rows["single pass"].sharp == 2
 
 
-def certified(visit: float, revisit: float, verdict: str = "sharp", content: str = "") -> dict[str, Any]:
-    def download(at: float) -> dict[str, Any]:
-        return {"started": iso(START_AT + at), "ended": iso(START_AT + at + 0.5), "content": content}
+def test_verdicts_with_faults() -> None:
+    """Sites that answer some requests with 403, 404, 500, a reset or another page make no page falsely sharp."""
+    ways = ("sharp", "sharp, repaired")
+    rows = {row.way: row for row in live([changing_site()], 2, lambda step: None, ways, with_faults=True)}
+    for row in rows.values():
+        assert row.served_faults > 4, row
+        assert row.false_sharp == row.changed_and_back, row
+        assert (row.false_blurred, row.faults) == (0, 0), row
+
+
+def certified(visit: float, revisit: float, verdict: str, layers: dict[str, str]) -> dict[str, Any]:
+    def observation(at: float) -> dict[str, Any]:
+        return {"started": iso(START_AT + at), "ended": iso(START_AT + at + 0.5), "kind": "content", "layers": layers}
 
     return {
         "url": "http://restless.test/p10.html",
         "verdict": verdict,
-        "visit": download(visit),
-        "revisit": download(revisit),
+        "visit": 0,
+        "revisit": 1,
+        "compared": ["visible_text", "links"],
+        "observations": [observation(visit), observation(revisit)],
     }
 
 
 @pytest.mark.parametrize(
-    ("visit", "revisit", "verdict", "flags"),
+    ("visit", "revisit", "verdict", "fault_at", "flags"),
     [
-        (1.0, 9.0, "sharp", (False, False, False)),
-        (1.0, 30.0, "sharp", (True, True, False)),
-        (1.0, 15.0, "blurred", (False, False, False)),
-        (1.0, 9.0, "blurred", (False, False, True)),
-        (1.0, 21.9, "sharp", (True, False, False)),
+        (1.0, 9.0, "sharp", None, (False, False, False)),
+        (1.0, 9.0, "sharp", 10.0, (False, False, False)),
+        (1.0, 9.0, "sharp", 4.0, (True, False, False)),
+        (1.0, 30.0, "sharp", None, (True, True, False)),
+        (1.0, 15.0, "blurred", None, (False, False, False)),
+        (1.0, 9.0, "blurred", None, (False, False, True)),
+        (1.0, 9.0, "blurred", 4.0, (False, False, False)),
+        (1.0, 21.9, "sharp", None, (True, False, False)),
     ],
-    ids=["true", "changed and back", "blurred", "not blurred", "false"],
+    ids=[
+        "true",
+        "a fault later",
+        "a fault in between",
+        "changed and back",
+        "blurred",
+        "not blurred",
+        "blurred by a fault",
+        "false",
+    ],
 )
-def test_wrong_verdicts_are_found(visit: float, revisit: float, verdict: str, flags: tuple[bool, bool, bool]) -> None:
-    """Verdicts that contradict the recording are found; pages that changed back are counted separately."""
-    truth = SiteTruth(CompressedSite(changing_site(), START_AT, HOURS).recording)
+def test_wrong_verdicts_are_found(
+    visit: float, revisit: float, verdict: str, fault_at: float | None, flags: tuple[bool, bool, bool]
+) -> None:
+    """Verdicts that contradict the recording or a served fault are found; pages that changed back are counted
+    separately."""
     scale = SECONDS / 3588.0  # the recording starts with the first change, at 11 s
-    content = truth._content("p10.html", "p10.html tock")
-    page = certified((visit - 11.0) * scale, (revisit - 11.0) * scale, verdict, content)
-    middle = iso(START_AT + ((visit + revisit) / 2 - 11.0) * scale)
+
+    def moment(at: float) -> float:
+        return (at - 11.0) * scale
+
+    fault = ServedFault(at=START_AT + moment(fault_at or 0.0), host="restless.test", path="/p10.html", kind="reset")
+    recording = CompressedSite(changing_site(), START_AT, HOURS).recording
+    truth = SiteTruth(recording, [] if fault_at is None else [fault])
+    layers = truth.content("p10.html", "p10.html tock")
+    assert layers is not None
+    page = certified(moment(visit), moment(revisit), verdict, layers)
+    middle = iso(START_AT + moment((visit + revisit) / 2))
     page_truth = truth.of(page, {"from": middle, "to": middle})
     assert (page_truth.false_sharp, page_truth.changed_and_back, page_truth.false_blurred) == flags
 

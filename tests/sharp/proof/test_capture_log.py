@@ -75,7 +75,7 @@ REWRITTEN = package(2, certificate="sha256:other")
         (LOG, [package(1, key="sha256:thief"), *PACKAGES[1:]], "1.wacz: it is signed with sha256:thief"),
         (LOG, [package(1, issued="2025-01-01")], "1.wacz: the log has other facts"),
         ([], [package(1, issued="2027-01-01"), PACKAGES[1]], "2.wacz: it is of 2026-01-02"),
-        ([], [PACKAGES[0], package(3, previous="sha256:1")], "3.wacz: the certificate before it is 1.wacz, out of order"),
+        ([], [PACKAGES[0], package(3, previous="sha256:1")], "3.wacz: the certificate before it is 1.wacz"),
         ([], [package(2, previous="", previous_capture="")], "2.wacz: it is number 2, and names none before"),
         ([], [package(1, previous="sha256:0")], "1.wacz: it is number 1, and names one before"),
         ([LOG[0], LOG[2]], [], "3.wacz: the log has number 3 of https://example.org where number 2 belongs"),

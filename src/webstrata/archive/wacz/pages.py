@@ -29,7 +29,7 @@ DescribePage = Callable[[bytes, str], tuple[str, str]]
 """(body, Content-Type) -> (title, text)."""
 
 
-class PageChoice(Struct, frozen=True, kw_only=True):
+class PackagePages(Struct, frozen=True, kw_only=True):
     """Which pages a package lists."""
 
     seeds: tuple[str, ...] | None = None
@@ -69,7 +69,7 @@ class _Candidate(Struct, frozen=True):
 class PageLists:
     """The pages of the copied records."""
 
-    def __init__(self, source: OpenArchive, copied: ExportedRecords, choice: PageChoice) -> None:
+    def __init__(self, source: OpenArchive, copied: ExportedRecords, choice: PackagePages) -> None:
         self._archive = source
         self._choice = choice
         self._seeds = choice.seeds or ()

@@ -35,7 +35,7 @@ from webstrata.archive.export import (
 )
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
-from webstrata.archive.wacz.pages import EXTRA_PAGES, PAGES, ListedPage, PageChoice, PageLists
+from webstrata.archive.wacz.pages import EXTRA_PAGES, PAGES, ListedPage, PackagePages, PageLists
 from webstrata.clock import iso
 
 CERTIFICATE = "proof/certificate.json"
@@ -53,7 +53,7 @@ class PackageOrder(Struct, frozen=True, kw_only=True):
 
     software: str
     title: str = ""
-    pages: PageChoice = PageChoice()
+    pages: PackagePages = PackagePages()
     certify: Certified | None = None
     sign: Sign | None = None
 

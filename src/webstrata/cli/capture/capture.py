@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
+from webstrata.cli.capture.capture_result import exit_code
 from webstrata.cli.capture.display import NoCaptureDisplay, capture_display
 from webstrata.cli.capture.summary import document, picture, show, waiting_message
 from webstrata.cli.crawl.loop import stopped_by_signals
@@ -21,6 +22,7 @@ from webstrata.cli.pages.watch import read_lines, read_list
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
 from webstrata.errors import UsageError, WebstrataError
+from webstrata.settings import PoliteSettings
 from webstrata.sharp.proof.page_observation import ComparedLayer
 
 if TYPE_CHECKING:
@@ -81,6 +83,9 @@ def command(
     ] = "now",
     within: Annotated[str, typer.Option(metavar="T", help="With --when best: start within this time.")] = "24h",
     requisites: Annotated[bool, typer.Option(help="Capture images, styles and scripts too.")] = True,
+    render: Annotated[
+        bool, typer.Option("--render", help="Run the scripts of each page in Chromium, and compare what they show.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.wacz", help="Output file; default: ID.wacz in the captures folder of the home."),
@@ -94,7 +99,11 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Capture whole sites, each into one WACZ file with a signed certificate of the pages that coexisted."""
+    """Capture whole sites, each into one WACZ file with a signed certificate of the pages that coexisted.
+
+    Exit codes: 0 complete; 3 partial (it ended early, or pages could not be reached); 1 failed (nothing was captured,
+    no page is sharp although --sharp was given, or most pages could not be reached).
+    """
     if bool(addresses) == (resume is not None):
         raise UsageError("name the sites to capture, or the capture to continue with --resume.")
     if out is not None and (out.suffix != ".wacz" or len(addresses or ()) > 1):
@@ -104,7 +113,7 @@ def command(
     if repair and not sharp and resume is None:
         raise UsageError("--repair repeats pages that revisits found blurred. Add --sharp.")
     _require_writable(out, chart)
-    node = open_node(home, [*(settings or ()), *([f"polite.delay={delay}"] if delay else ())])
+    node = open_node(home, [*_delays(delay), *(settings or ())])
     options = CaptureOptions(
         resume=resume,
         repair=repair,
@@ -113,7 +122,12 @@ def command(
         out=out,
     )
     orders = _orders(node, addresses or [], sharp=sharp, tau=tau, scope=scope, layer=layer)
-    limits: dict[str, Any] = {"max_time_s": options.max_time_s, "repair": repair or 0, "use_sitemap": sitemap}
+    limits: dict[str, Any] = {
+        "max_time_s": options.max_time_s,
+        "repair": repair or 0,
+        "use_sitemap": sitemap,
+        "render": render,
+    }
     limits |= {"max_pages": max_pages} if max_pages is not None else {}
     limits |= {} if requisites else {"max_requisites": 0}
     limits |= {"weights": _weights(weights)} if weights is not None else {}
@@ -127,8 +141,17 @@ def command(
     else:
         for entry in documents:
             show(entry)
-    if len(captures) < max(1, len(orders)) or any(not entry["counts"]["sharp"] for entry in documents):
-        raise typer.Exit(1)
+    is_missing = len(captures) < max(1, len(orders))
+    if code := exit_code([entry["result"] for entry in documents] + (["failed"] if is_missing else [])):
+        raise typer.Exit(code)
+
+
+def _delays(delay: str | None) -> list[str]:
+    """The settings for `--delay`. All requests of a capture go to one host, so its address needs no longer delay."""
+    if delay is None:
+        return []
+    is_short = parse_span(delay) < PoliteSettings().address_delay
+    return [f"polite.delay={delay}", *([f"polite.address_delay={delay}"] if is_short else ())]
 
 
 def _require_writable(out: Path | None, chart: Path | None) -> None:

@@ -39,7 +39,7 @@ def verify(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE|FOLDER]...", show_default=False, help="WACZ files of captures. Default: those of the home."
+            metavar="FILE", show_default=False, help="WACZ files, or folders with some. Default: those of the home."
         ),
     ] = None,
     home: HomeOption = None,

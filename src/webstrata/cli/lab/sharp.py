@@ -52,6 +52,12 @@ def command(
     captures: Annotated[
         int, typer.Option(min=1, help="With --live: number of captures of every site in every way.")
     ] = 4,
+    faults: Annotated[
+        bool,
+        typer.Option(
+            "--faults", help="With --live: sites answer some requests with 403, 404, 500, a reset or another page."
+        ),
+    ] = False,
     only: Annotated[
         str | None, typer.Option(help="With --live: only these sites, separated by commas.", show_default=False)
     ] = None,
@@ -75,7 +81,7 @@ def command(
         _one_schedule(lengths, weights, algorithm, tree, tau, out, as_json)
         return
     if live:
-        _live(sites, captures, only, out, as_json)
+        _live(sites, captures, only, out, as_json, with_faults=faults)
         return
     if calibration:
         _calibration(sites, picture, as_json)
@@ -114,7 +120,9 @@ def _one_schedule(
     typer.echo(f"expected sharp: {schedule.expected:.6f}, upper bound of all schedules: {schedule.bound:.6f}")
 
 
-def _live(sites: Path | None, captures: int, only: str | None, out: Path | None, as_json: bool) -> None:
+def _live(
+    sites: Path | None, captures: int, only: str | None, out: Path | None, as_json: bool, *, with_faults: bool
+) -> None:
     import msgspec
 
     from webstrata.cli.lab import sharp_live
@@ -124,7 +132,7 @@ def _live(sites: Path | None, captures: int, only: str | None, out: Path | None,
     if not recordings:
         raise UsageError(f"there is no recorded site {only}.")
     with _status() as on_progress:
-        rows = sharp_live.live(recordings, captures, on_progress)
+        rows = sharp_live.live(recordings, captures, on_progress, with_faults=with_faults)
     if out is not None:
         text = msgspec.json.format(msgspec.json.encode({"live": rows}), indent=2) + b"\n"
         (_folder(out) / "sharp-live.json").write_bytes(text)

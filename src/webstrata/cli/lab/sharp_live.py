@@ -25,10 +25,19 @@ if TYPE_CHECKING:
 _SETTINGS = ("polite.contact=lab@example.invalid", "polite.delay=1s", "crawl.workers=0")
 
 
+FAULT_SHARE = 0.08
+"""The share of the requests that sites answer wrongly with `--faults`."""
+
+
 def live(
-    recordings: list[Recording], captures: int, on_progress: Callable[[str], None], ways: Sequence[str] | None = None
+    recordings: list[Recording],
+    captures: int,
+    on_progress: Callable[[str], None],
+    ways: Sequence[str] | None = None,
+    *,
+    with_faults: bool = False,
 ) -> list[LiveRow]:
-    """Run all captures in temporary homes."""
+    """Run all captures in temporary homes. `with_faults`: sites answer some requests wrongly."""
     from webstrata.lab.sharp.live import WAYS, live_rows
 
     logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
@@ -37,7 +46,14 @@ def live(
         assemble = _assembler(folder)
         return run_async(
             lambda: live_rows(
-                recordings, assemble, check, folder, captures=captures, ways=ways or WAYS, on_progress=on_progress
+                recordings,
+                assemble,
+                check,
+                folder,
+                captures=captures,
+                ways=ways or WAYS,
+                fault_share=FAULT_SHARE if with_faults else 0.0,
+                on_progress=on_progress,
             )
         )
 
@@ -52,8 +68,11 @@ def show(rows: Sequence[LiveRow]) -> None:
             "sharp",
             "expected",
             "blurred",
+            "absent",
+            "error",
             "unreachable",
             "changes",
+            "wrong answers",
             "false sharp",
             "changed and back",
             "false blurred",
@@ -69,8 +88,11 @@ def show(rows: Sequence[LiveRow]) -> None:
                 row.sharp,
                 f"{row.expected:.1f}",
                 row.blurred,
+                row.absent,
+                row.error,
                 row.unreachable,
                 row.changes,
+                row.served_faults,
                 row.false_sharp - row.changed_and_back,
                 row.changed_and_back,
                 row.false_blurred,

@@ -27,6 +27,9 @@ class FetchLimits(Struct, frozen=True, kw_only=True):
 
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+PLAIN_ENCODING = "gzip"
+"""The coding that the standard libraries of all languages can remove."""
+_FROM_ORIGIN = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))
 
 _URL = re.compile(r"(https?)://((?:[a-zA-Z0-9._~!$&'()*+,;=%-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?)(/[!-\"$-~]*)")
 """Scheme, authority and target of a canonical URL: visible ASCII only, without credentials."""
@@ -65,7 +68,8 @@ def request_of(
         ("Host", authority),
         ("User-Agent", permit.agent),
         ("Accept", accept),
-        ("Accept-Encoding", ACCEPT_ENCODING),
+        ("Accept-Encoding", PLAIN_ENCODING if permit.from_origin else ACCEPT_ENCODING),
+        *(_FROM_ORIGIN if permit.from_origin else ()),
         *_condition(validators),
     ]
     if posted is not None:

@@ -75,6 +75,7 @@ def _policy(started: CaptureStarted) -> CapturePolicy:
         seeds=(order.url,),
         sharp=order.sharp,
         conditional_requests=order.conditional,
+        rendered=order.render,
         repair=order.repair,
         requisites=order.max_requisites > 0,
         reversion=started.reversion,

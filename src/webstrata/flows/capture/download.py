@@ -34,6 +34,7 @@ from webstrata.records import (
     NewPage,
     Page,
     PageRole,
+    PageRules,
     PageState,
     Position,
     PostBody,
@@ -45,6 +46,9 @@ from webstrata.sharp.proof.certificate import ObservedUrl
 from webstrata.sharp.proof.page_observation import PageObservation
 
 log = logging.getLogger("webstrata.capture")
+
+_MIN_GAP_S = 1e-3
+"""Schedules need a time between two requests."""
 
 _PERMANENT = frozenset(
     {
@@ -90,6 +94,8 @@ class CaptureMode(Struct, frozen=True, kw_only=True):
 
     previous: PageObservation | None = None
     """If conditional requests are allowed: the page's last observation, to which a 304 response may refer."""
+    render: bool = False
+    """Run the page's scripts in a browser."""
 
 
 class CaptureDownloader:
@@ -124,6 +130,7 @@ class CaptureDownloader:
             leases=leases,
             robots_log=self,
             on_unanswered=self._add_unanswered,
+            from_origin=True,
             max_redirects=max_redirects,
         )
 
@@ -134,10 +141,11 @@ class CaptureDownloader:
         """Keep the exchange of a robots.txt request; it is archived with the next download."""
         self._robots_exchanges.append(exchange)
 
-    async def pace_s(self, url: str, *, patience_until: float) -> float:
-        """The time between two requests that the host of `url` requires, by its robots.txt and our settings."""
+    async def required_gap(self, url: str, *, patience_until: float) -> tuple[float, str]:
+        """The time between two requests to the host of `url`, and whether its robots.txt or our settings require it."""
         await self._client.learn_robots(url, patience_until)
-        return self._client.gap_s(url)
+        gap_s, gap_from = self._client.required_gap(url)
+        return max(float(gap_s), _MIN_GAP_S), gap_from
 
     def sitemaps(self, url: str) -> list[str]:
         """The sitemaps that the robots.txt of the origin lists, else `/sitemap.xml`."""
@@ -159,7 +167,8 @@ class CaptureDownloader:
         Redirects to pages of the capture (`is_captured`) are not followed, because these pages have downloads of their
         own. Redirects of a watched page are always followed: the crawl needs the content behind them.
         """
-        page = _with_mode(await self._page(url, role), mode)
+        stored = await self._page(url, role)
+        page = _with_mode(stored, mode)
         is_watched = page.state is not PageState.CAPTURED
         visit = _CaptureVisit(
             self._client,
@@ -190,7 +199,7 @@ class CaptureDownloader:
             previous=mode.previous,
             not_followed=target is not None and bool(visit.redirect_problem(target)),
         )
-        download = _download_result(url, observed)
+        download = _download_result(url, observed, _rules(stored))
         return await self._with_references(download, result) if parsed is not None else download
 
     def _add_unanswered(self, exchange: Exchange) -> None:
@@ -266,13 +275,16 @@ class _AllLinks(Discovery):
 
 
 def _with_mode(page: Page, mode: CaptureMode) -> Page:
-    """The page without validators, unless a 304 response can refer to what the capture itself observed."""
+    """The page as it is requested: with the handler for rendering, if asked for, and without validators, unless a 304
+    response can refer to what the capture itself observed."""
+    if mode.render and page.role is PageRole.PAGE:
+        page = replace(page, page_rules=replace(page.page_rules or PageRules(), handler="browser"))
     is_known = mode.previous is not None and bool(mode.previous.layers) and mode.previous.payload == page.payload
     return page if is_known else replace(page, etag=None, last_modified=None)
 
 
-def _download_result(url: str, observed: ObservedVisit) -> DownloadResult:
-    result, row, parsed = observed.result, observed.row, observed.parsed
+def _download_result(url: str, observed: ObservedVisit, rules: dict[str, object] | None) -> DownloadResult:
+    row, parsed = observed.row, observed.parsed
     observations = visit_observations(observed)
     own = [seen for entry in observations if entry.url == url for seen in entry.observations]
     last = own[-1] if own else None
@@ -283,7 +295,7 @@ def _download_result(url: str, observed: ObservedVisit) -> DownloadResult:
             observations=observations,
             positions=_positions(observed, observations),
             links=(last.target,),
-            rules=_rules(result.page),
+            rules=rules,
         )
     succeeded = last is not None and last.kind == "content"
     return DownloadResult(
@@ -292,7 +304,7 @@ def _download_result(url: str, observed: ObservedVisit) -> DownloadResult:
         why="" if succeeded else _failure_text(row),
         permanent=row.truncated == "length" or (row.failure is not None and row.failure.kind in _PERMANENT),
         positions=_positions(observed, observations),
-        rules=_rules(result.page),
+        rules=rules,
         links=parsed.links if parsed is not None else (),
         requisites=parsed.requisites.files if parsed is not None else (),
         frames=parsed.requisites.frames if parsed is not None else (),

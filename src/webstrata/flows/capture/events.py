@@ -40,6 +40,8 @@ class CaptureOrder(Struct, frozen=True, kw_only=True):
     """The confidence of the pages' intervals in the certificate. It does not influence the schedule."""
     conditional: bool = False
     """Allow conditional requests at revisits; a 304 response then counts as the same content."""
+    render: bool = False
+    """Pages are rendered in a browser; their contents are those of the DOM."""
     max_pages: int = 10_000
     max_time_s: float | None = None
     """The time limit of one run; a resumed run has its own limit."""
@@ -83,7 +85,9 @@ class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     order: CaptureOrder
     at: float
     slot_s: float
-    """Seconds between two requests, as required by the host."""
+    """Seconds between two requests, as required by the host or by our settings."""
+    slot_from: str = ""
+    """Which of them requires it."""
     reversion: float
     """The share of the site's changes that restore an earlier content."""
     rest_factor: float = 0.0

@@ -64,7 +64,7 @@ class CaptureService:
     async def begin(self, order: CaptureOrder, on_event: OnEvent) -> SiteCapture:
         """Fetch robots.txt, find the first pages, and write the first line of the journal."""
         patience_until = self._clock.now() + self._patience_s
-        slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
+        slot_s, slot_from = await self._downloads.required_gap(order.url, patience_until=patience_until)
         past = await past_changes(self._store, order.url, self._clock.now())
         start = await self._start_pages(order, patience_until)
         pages = start.pages
@@ -78,7 +78,8 @@ class CaptureService:
             capture=capture,
             order=order,
             at=self._clock.now(),
-            slot_s=max(float(slot_s), 1e-3),
+            slot_s=slot_s,
+            slot_from=slot_from,
             reversion=past.reversion,
             rest_factor=self._rest_factor,
             pages=tuple(await rates.of(pages)),
@@ -128,7 +129,8 @@ class CaptureService:
     async def quietest_start(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
         """The best time to start by the site's weekly rhythm. The duration is estimated from the known pages."""
         past = await past_changes(self._store, order.url, self._clock.now())
-        slot_s = await self._downloads.pace_s(order.url, patience_until=self._clock.now() + self._patience_s)
+        patience_until = self._clock.now() + self._patience_s
+        slot_s, _ = await self._downloads.required_gap(order.url, patience_until=patience_until)
         pages = len(order.listed) if order.listed is not None else max(1, past.pages)
         duration_s = order.max_time_s or pages * slot_s * (2 if order.sharp else 1)
         return best_start(past.changes_at, self._clock.now(), within_s, max(duration_s, slot_s)), past

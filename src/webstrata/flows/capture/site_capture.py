@@ -102,7 +102,7 @@ class SiteCapture:
         order = self.state.started.order
         result = await self._downloads.get(
             url,
-            CaptureMode(previous=self.state.last_content(url) if order.conditional else None),
+            CaptureMode(previous=self.state.last_content(url) if order.conditional else None, render=order.render),
             patience_until=self._patience_until(),
             is_captured=self._is_captured,
         )

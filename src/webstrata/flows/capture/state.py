@@ -288,7 +288,8 @@ class CaptureState:
 
     def not_visited(self) -> int:
         """The number of pages that were found and never requested."""
-        return sum(url not in self._requested for url in self.pages)
+        later = set(self.appeared)
+        return sum(url not in self._requested and url not in later for url in self.pages)
 
     def not_revisited(self) -> int:
         """The number of visited pages that are still to be revisited in this pass."""

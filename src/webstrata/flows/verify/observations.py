@@ -6,7 +6,7 @@ observation without a record says that there was no response. Nothing proves it,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from webstrata.errors import BadUrl
 from webstrata.flows.verify.document import (
@@ -25,8 +25,6 @@ from webstrata.flows.verify.response_facts import ResponseFacts, response_facts
 from webstrata.records import KeptRecord
 from webstrata.sharp.proof.page_observation import PageObservation
 from webstrata.urls import canonical
-
-ObservedPages = Mapping[str, tuple[PageObservation, ...]]
 
 
 class ObservationCheck:

@@ -86,6 +86,9 @@ class ServerConnection(asyncio.Protocol):
         if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
             raise _BadRequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         response = self._respond(headers["host"], target, headers)
+        if not response.status:
+            self.close()
+            return
         connection = headers.get("connection", "").lower()
         close = connection == "close" or (version == "HTTP/1.0" and connection != "keep-alive")
         self._write(response, with_body=method == "GET", close=close)

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from webstrata.errors import UsageError
 from webstrata.lab.livingweb.behaviour import SiteBehaviour, behaviour_of, latency_s
 from webstrata.lab.livingweb.connection import ServerConnection
+from webstrata.lab.livingweb.faults import ServedFaults
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.site import ServedResponse, ServedSite, SitemapEntries
@@ -48,10 +49,13 @@ class LivingWeb:
         minimum_gap_s: float = 1.0,
         behaviours: Mapping[str, SiteBehaviour] | None = None,
         sitemaps: Mapping[str, SitemapEntries] | None = None,
+        faults: ServedFaults | None = None,
     ) -> None:
-        """`behaviours` and `sitemaps` of some sites, by their names, instead of those of the table and the truth."""
+        """`behaviours` and `sitemaps` of some sites, by their names, instead of those of the table and the truth.
+        `faults` answers some requests wrongly."""
         given, entries = behaviours or {}, sitemaps or {}
         self._clock = clock
+        self._faults = faults
         self._port = port
         self.sites = {
             recording.host: ServedSite(
@@ -134,7 +138,8 @@ class LivingWeb:
         if site is None or site.behaviour.address != address:
             return _with_headers(ServedResponse(status=HTTPStatus.MISDIRECTED_REQUEST), at, 0.0)
         path = target.partition("?")[0]
-        response = site.respond(target, headers, at)
+        fault = self._faults.response(site.host, path, at) if self._faults is not None else None
+        response = fault or site.respond(target, headers, at)
         n = self._requests[site.host, path]
         if response.status != HTTPStatus.NOT_FOUND:  # the number of paths that do not exist is unlimited
             self._requests[site.host, path] += 1

@@ -26,6 +26,7 @@ class ServedResponse(Struct, frozen=True, kw_only=True, gc=False):
     """A response without the headers that belong to the connection."""
 
     status: int
+    """0: the connection is closed without a response."""
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
 

@@ -17,7 +17,7 @@ from webstrata.clock import JumpingClock, parse_instant
 from webstrata.flows.capture.events import CaptureOrder
 from webstrata.flows.capture.proof import FinishedCapture
 from webstrata.flows.capture.service import CaptureService
-from webstrata.lab.livingweb.behaviour import behaviour_of
+from webstrata.lab.livingweb.faults import ServedFaults
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
 from webstrata.lab.sharp.recorded_site import CompressedSite
@@ -55,16 +55,21 @@ class LiveRow(Struct, frozen=True, kw_only=True):
     pages: int
     sharp: int
     blurred: int
+    absent: int
+    error: int
     unreachable: int
+    unvisited: int
     expected: float
     changes: int
     """Changes of these pages between their two downloads."""
     false_sharp: int
-    """Pages with the verdict sharp that had another content at the instant."""
+    """Pages with the verdict sharp that had another content at the instant, or whose site answered wrongly between."""
     changed_and_back: int
     """Those of `false_sharp` that changed and changed back between their downloads, which no archiver can detect."""
     false_blurred: int
     """Pages with the verdict blurred that were downloaded on both sides of the instant and never changed."""
+    served_faults: int
+    """Requests that the site answered wrongly on purpose."""
     faults: int
     politeness_violations: int
 
@@ -77,27 +82,32 @@ async def live_rows(
     *,
     captures: int,
     ways: Sequence[str] = WAYS,
+    fault_share: float = 0.0,
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> list[LiveRow]:
-    """Capture every site `captures` times in every way, at times spread over the recording."""
+    """Capture every site `captures` times in every way, at times spread over the recording.
+
+    `fault_share`: the share of the requests that the sites answer wrongly.
+    """
     rows: list[LiveRow] = []
     for recording in recordings:
         site = CompressedSite(recording, START_AT, HOURS)
         has_home = "index.html" in recording.pages
         for way in (way for way in ways if has_home or way != BY_LINKS):
             on_progress(f"{recording.site}, {way}")
-            rows.append(await _captures(site, way, assemble, check, folder, captures))
+            rows.append(await _captures(site, way, assemble, check, folder, captures, fault_share))
     return rows
 
 
 async def _captures(
-    site: CompressedSite, way: str, assemble: Assemble, check: Check, folder: Path, captures: int
+    site: CompressedSite, way: str, assemble: Assemble, check: Check, folder: Path, captures: int, fault_share: float
 ) -> LiveRow:
     clock = JumpingClock(START_AT)
     name = site.recording.site
-    truth = SiteTruth(site.recording, behaviour_of(name).gone_status)
+    served = ServedFaults(fault_share)
+    truth = SiteTruth(site.recording, served.ledger)
     results: list[tuple[FinishedCapture, list[PageTruth], int]] = []
-    async with LivingWeb([site.recording], clock) as living:
+    async with LivingWeb([site.recording], clock, faults=served) as living:
         node = assemble(clock, living.hosts(), living.exceptions())
         for number in range(captures):
             await clock.sleep_until(max(clock.now(), START_AT + (number + 0.5) * HOURS * 3600.0 / captures))
@@ -109,7 +119,7 @@ async def _captures(
             truths = [truth.of(page, finished.certificate["instant"]) for page in finished.certificate["pages"]]
             results.append((finished, truths, check(finished.file)))
         violations = living.meter.count
-    return _row(name, way, results, violations)
+    return _row(name, way, results, len(served.ledger), violations)
 
 
 def _order(site: CompressedSite, way: str, pages: Sequence[str], now: float) -> CaptureOrder:
@@ -126,7 +136,7 @@ def _order(site: CompressedSite, way: str, pages: Sequence[str], now: float) -> 
 
 
 def _row(
-    site: str, way: str, results: Sequence[tuple[FinishedCapture, list[PageTruth], int]], violations: int
+    site: str, way: str, results: Sequence[tuple[FinishedCapture, list[PageTruth], int]], served: int, violations: int
 ) -> LiveRow:
     counts = [finished.certificate["counts"] for finished, _, _ in results]
     pages = [page for _, truths, _ in results for page in truths]
@@ -141,12 +151,16 @@ def _row(
         pages=int(total("pages")),
         sharp=int(total("sharp")),
         blurred=int(total("blurred")),
+        absent=int(total("absent")),
+        error=int(total("error")),
         unreachable=int(total("unreachable")),
+        unvisited=int(total("unvisited")),
         expected=total("expected_sharp"),
         changes=sum(page.changes for page in pages),
         false_sharp=sum(page.false_sharp for page in pages),
         changed_and_back=sum(page.changed_and_back for page in pages),
         false_blurred=sum(page.false_blurred for page in pages),
+        served_faults=served,
         faults=sum(faults for _, _, faults in results),
         politeness_violations=violations,
     )

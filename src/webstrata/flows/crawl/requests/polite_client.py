@@ -76,6 +76,7 @@ class PoliteClient:
         leases: HostLeases | None = None,
         robots_log: RobotsLog | None = None,
         on_unanswered: Callable[[Exchange], object] | None = None,
+        from_origin: bool = False,
         max_redirects: int = 10,
         max_requests: int = 64,
         max_open: int | None = None,
@@ -83,13 +84,14 @@ class PoliteClient:
         """`max_requests` and `max_open` are the limits of `RequestSlots`. Without `leases` no other process may send
         requests to the hosts, as with a simulated clock. Without a `robots_log` the exchanges of robots.txt requests
         are dropped. `on_unanswered` receives requests on kept connections that were closed without an answer, before
-        they are sent once more."""
+        they are sent once more. `from_origin`: caches are asked not to respond with copies."""
         self._web = web
         self._gate = gate
         self._clock = clock
         self._leases = leases
         self._robots_log = robots_log
         self._on_unanswered = on_unanswered
+        self._from_origin = from_origin
         self.max_redirects = max_redirects
         self._slots = RequestSlots(max_requests, max_open)
         self._robots_tasks: dict[str, asyncio.Task[Wait | Failure | None]] = {}
@@ -100,6 +102,10 @@ class PoliteClient:
     def gap_s(self, url: str) -> float:
         """The time that the host of `url` requires between two requests."""
         return self._gate.gap_s(url)
+
+    def required_gap(self, url: str) -> tuple[float, str]:
+        """The time between two requests that rules require, without that for slow responses; and which rule."""
+        return self._gate.required_gap(url)
 
     async def close(self) -> None:
         """Cancel requests for robots.txt for which no visit waits any more."""
@@ -217,7 +223,7 @@ class PoliteClient:
 
         try:
             exchange = await self._web.fetch(
-                permit,
+                replace(permit, from_origin=self._from_origin),
                 accept=accept,
                 validators=validators,
                 posted=posted,
