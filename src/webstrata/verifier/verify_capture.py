@@ -617,6 +617,8 @@ def unzip(data: mmap.mmap) -> dict[str, memoryview]:
         disk, internal, external, start = struct.unpack("<2H2L", data[at + 34 : at + 46])
         name, extra = data[at + 46 : at + 46 + lengths[0]], data[at + 46 + lengths[0] : at + 46 + sum(lengths)]
         longs = [number == wide for number in (size, packed, start)].count(True)
+        if len(extra) != 4 * bool(longs) + 8 * longs:
+            raise ValueError("the ZIP directory was altered: an entry has further fields")
         values = list(struct.unpack(f"<{longs}Q", extra[4:]))
         size, packed, start = (values.pop(0) if number == wide else number for number in (size, packed, start))
         text = name.decode("ascii", "replace")

@@ -41,7 +41,8 @@ class _Handler(BaseHTTPRequestHandler):
         match self.path.removeprefix("/"):
             case "":
                 text = HOME
-            case "steady" | "other" as name:
+            case "steady" | "other":
+                name = self.path[1:]
                 text = f"<title>{name}</title>{STYLE}<h1>{name}</h1><p>{WORDS}"
             case "changing":
                 text = f"<title>Changing</title><p>version {times} of this page"
@@ -65,8 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
                 status, text = 404, "<p>not here"
         body = text.encode()
         self.send_response(status)
-        for name, value in (fields | {"Content-Length": str(len(body))}).items():
-            self.send_header(name, value)
+        for field, value in (fields | {"Content-Length": str(len(body))}).items():
+            self.send_header(field, value)
         self.end_headers()
         self.wfile.write(body)
 
@@ -102,7 +103,7 @@ def make_honest_capture(folder: Path) -> HonestCapture:
         created = call_here("--home", home, "init", "--contact", "someone@example.org")
         assert created.code == 0, created.err
         words = ("capture", f"{site}/", "--sharp", "--delay", "0.01s", "--out", out, "--json", "--quiet")
-        result = call_here("--home", home, *words, **settings)
+        result = call_here("--home", home, *words, stdin=b"", **settings)
         assert result.code == 0, result.err
     (one,) = result.json["captures"]
     (key,) = (home / "keys").glob("*.pem")

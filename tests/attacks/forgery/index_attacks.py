@@ -92,6 +92,14 @@ def altered_lists_of_pages(forged: ForgedPackage) -> Iterator[bytes]:
         yield other.pack(Depth.SIGNER)
 
 
+@attack("digest|size|altered|file")
+def missing_line_in_a_list_of_pages(forged: ForgedPackage) -> bytes:
+    """A page is left out of the list of pages; digests in datapackage.json are repaired."""
+    name = "pages/extraPages.jsonl"
+    forged.files[name] = b"".join(forged.files[name].splitlines(keepends=True)[:-1])
+    return forged.pack(Depth.DIGESTS)
+
+
 @attack("page|list|no such file|listed|name|file")
 def further_page_list(forged: ForgedPackage) -> bytes:
     """A further list of pages has a name that captures do not have."""

@@ -203,7 +203,7 @@ def hidden_as_original(forged: ForgedPackage) -> bytes:
     return forged.pack(Depth.SIGNER)
 
 
-@attack("two|twice|2 observations|named by|both|more than|several")
+@attack("observation")
 def one_record_for_two_observations(forged: ForgedPackage) -> bytes:
     """The revisit of a changed page names the record of the visit."""
     first, second = forged.page("changing")["observations"][:2]
@@ -221,19 +221,23 @@ def record_id_twice(forged: ForgedPackage) -> bytes:
     return forged.pack(Depth.SIGNER)
 
 
-@attack("large|limit|bomb|decompress|cannot")
+@attack("too large|limit|inflate|digest|record")
 def gzip_bomb(forged: ForgedPackage) -> bytes:
-    """A record of 600 MB of zeros is compressed to 600 kB."""
-    forged.files[WARC] += _bomb(600)
+    """A record of 400 MB of zeros is compressed to 400 kB."""
+    forged.files[WARC] += _bomb(400)
     return forged.pack(Depth.SIGNER)
 
 
 def _bomb(megabytes: int) -> bytes:
     packer = zlib.compressobj(9, wbits=31)
     zeros = bytes(1_000_000)
-    head = b"WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:1>\r\nContent-Length: %d000000\r\n\r\n"
+    head = b"WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+    head += b"WARC-Target-URI: http://a.example/\r\nContent-Type: text/plain\r\nContent-Length: %d000000\r\n\r\n"
     return (
-        packer.compress(head % megabytes) + b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
+        packer.compress(head % megabytes)
+        + b"".join(packer.compress(zeros) for _ in range(megabytes))
+        + packer.compress(b"\r\n\r\n")
+        + packer.flush()
     )
 
 

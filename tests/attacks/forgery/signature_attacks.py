@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -72,6 +73,10 @@ def altered_and_signed_again(forged: ForgedPackage) -> bytes:
         seen["layers"].pop("main", None)
     forged.page("steady")["equal"].pop("main", None)
     forged.certificate["counts"]["sharp_by"]["main"] = forged.certificate["counts"]["sharp_by"]["visible"]
+    for name in [name for name in forged.files if name.startswith("pages/")]:
+        lines = forged.files[name].splitlines(keepends=True)
+        old, new = b"words of a page", b"other words now"
+        forged.files[name] = b"".join(line.replace(old, new) if b"/steady" in line else line for line in lines)
     forged.rebuild()
     return forged.pack(Depth.OTHER_KEY)
 
@@ -83,10 +88,29 @@ def page_left_out_and_signed_again(forged: ForgedPackage) -> bytes:
     for seen in page["observations"]:
         forged.remove_record(forged.by_id(seen["record"]))
     forged.certificate["pages"].remove(page)
+    chances = [Decimal(one["expected"]) for one in forged.certificate["pages"]]
+    forged.certificate["counts"]["expected_sharp"] = str(sum(chances, Decimal(0)).normalize())
     for name in [name for name in forged.files if name.startswith("pages/")]:
         lines = forged.files[name].splitlines(keepends=True)
         forged.files[name] = b"".join(line for line in lines if b"/changing" not in line)
     forged.recount()
+    forged.rebuild()
+    return forged.pack(Depth.OTHER_KEY)
+
+
+@attack(expected="exposed")
+def all_times_moved_by_a_year(forged: ForgedPackage) -> bytes:
+    """All times of records, index, page lists and certificate are moved by a year, and signed with another key."""
+    year = forged.certificate["issued"][:5]
+    other = f"{int(year[:4]) - 1}-"
+    for record in forged.records:
+        for name in ("WARC-Date", "WARC-Refers-To-Date", "WARC-Visit-Date"):
+            record[name] = record[name].replace(year, other)
+    for part in ("certificate", "package"):
+        text = json.dumps(getattr(forged, part))
+        setattr(forged, part, json.loads(text.replace(f'"{year}', f'"{other}')))
+    for name in [name for name in forged.files if name.startswith("pages/")]:
+        forged.files[name] = forged.files[name].replace(year.encode(), other.encode())
     forged.rebuild()
     return forged.pack(Depth.OTHER_KEY)
 

@@ -87,7 +87,7 @@ def error_as_the_instant(forged: ForgedPackage) -> bytes:
 
 
 @attack("verdict|sharp|it is|unvisited|observation")
-def sharp_called_unvisited(forged: ForgedPackage) -> bytes:
+def blurred_called_unvisited(forged: ForgedPackage) -> bytes:
     """A blurred page is called unvisited, which sounds like a limit of the capture."""
     forged.page("changing")["verdict"] = "unvisited"
     forged.recount()
@@ -136,7 +136,7 @@ def requisite_called_sharp(forged: ForgedPackage) -> bytes:
     return forged.pack(Depth.SIGNER)
 
 
-@attack("last_modified|modified")
+@attack("last_modified|modifi")
 def forged_last_modified(forged: ForgedPackage) -> bytes:
     """A requisite is said to be unmodified since 2019, so that it looks coherent."""
     forged.page("i.png")["observations"][0]["last_modified"] = "2019-01-01T00:00:00Z"
@@ -368,14 +368,12 @@ def other_version(forged: ForgedPackage) -> bytes:
 @attack("")
 def malformed_values(forged: ForgedPackage) -> Iterator[bytes]:
     """Fields have values of another type, which a verifier must not take for valid, and must survive."""
-    for name in ("pages", "instant", "counts", "archive", "policy", "issued"):
-        for value in (None, 7, "x", [], {}, [[]], "9" * 5000):
+    for name in ("pages", "instant", "counts", "policy", "issued"):
+        values: list[Any] = [None, 7, "x", [], {}, [[]], "9" * 5000]
+        for value in values:
             other = ForgedPackage(forged.honest)
             other.certificate[name] = value
-            if name == "archive":
-                continue
-            if (name, value) != ("instant", None):
-                yield other.pack(Depth.SIGNER)
+            yield other.pack(Depth.SIGNER)
     nested = ForgedPackage(forged.honest)
     nested.repair(Depth.SIGNER)
     nested.files["proof/certificate.json"] = b"[" * 100_000
