@@ -9,11 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from webstrata.cli.capture.report import command as report
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import UsageError
 
 app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)
+app.command("report")(report)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A WACZ file of a capture.")]
 
