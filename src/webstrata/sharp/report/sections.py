@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from webstrata.sharp.proof.verdicts import PAGE_VERDICTS
 from webstrata.sharp.report.stated import StatedCapture
 from webstrata.sharp.report.tables import link, text
+from webstrata.sharp.report.words import number, pages
 
 _POLICY_NAMES = {
     "algorithm": "schedule",
@@ -66,15 +66,14 @@ def stated_signature(signed: object) -> StatedSignature:
 def counts(capture: StatedCapture) -> Iterator[str]:
     """The numbers of pages by verdict, layer and state of their files."""
     found = capture.counts
-    numbers = {name: getattr(found, name) for name in PAGE_VERDICTS}
-    yield _tiles([(name, number, name) for name, number in numbers.items() if number or name == "sharp"])
-    expected = text(found.expected_sharp.partition(".")[0])
-    yield f'<p class="note">{found.pages:,} pages; about {expected} were expected to be sharp.</p>\n'
+    yield _tiles([(name, count, name) for name, count in found.by_verdict.items() if count or name == "sharp"])
+    expected = f"{number(found.expected_sharp):,.1f}"
+    yield f'<p class="note">{pages(found.pages)} in all; {expected} were expected to be sharp.</p>\n'
     if not capture.is_sharp_capture:
         return
     yield "<h3>Sharp at this instant, if another layer decides</h3>\n"
-    names = {"raw": "all bytes", "visible": "text and links", "main": "useful content"}
-    yield _tiles([(names.get(name, name), number, "") for name, number in found.sharp_by.items()])
+    layers = {"raw": "all bytes", "visible": "text and links", "main": "useful content"}
+    yield _tiles([(name, found.sharp_by.get(layer, 0), "") for layer, name in layers.items()])
     if any(found.composite.values()):
         yield "<h3>Sharp pages together with the files that they load</h3>\n"
         order = ("sharp", "coherent", "violative", "unknown")
@@ -88,7 +87,7 @@ def counts(capture: StatedCapture) -> Iterator[str]:
 
 
 def _tiles(entries: Sequence[tuple[str, int, str]]) -> str:
-    items = "".join(f'<li class="{kind}"><b>{number:,}</b>{text(name)}</li>' for name, number, kind in entries)
+    items = "".join(f'<li class="{kind}"><b>{count:,}</b>{text(name)}</li>' for name, count, kind in entries)
     return f'<ul class="tiles">{items}</ul>\n'
 
 

@@ -85,8 +85,19 @@ class StatedCounts(Struct, frozen=True, kw_only=True):
     cached: int
     script_shells: int
     expected_sharp: str
-    requisites: int
     composite: dict[str, int]
+
+    @property
+    def by_verdict(self) -> dict[str, int]:
+        """The number of pages with each verdict."""
+        return {
+            "sharp": self.sharp,
+            "blurred": self.blurred,
+            "absent": self.absent,
+            "error": self.error,
+            "unreachable": self.unreachable,
+            "unvisited": self.unvisited,
+        }
 
 
 class StatedInstant(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ a{color:var(--link);text-decoration:none}
 a:hover{text-decoration:underline}
 summary{cursor:pointer;color:var(--grey);font-size:.85rem}
 .seen{border:1px solid var(--line);border-radius:4px;padding:.4rem .7rem;margin:.5rem 0;background:var(--soft)}
-.seen dl{display:grid;grid-template-columns:max-content 1fr;gap:.05rem .8rem;margin:.2rem 0;
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.05rem .8rem;margin:.2rem 0;
 font:12px/1.5 ui-monospace,monospace}
 dt{color:var(--grey)}
 dd{margin:0}
@@ -60,11 +60,11 @@ blockquote{margin:.6rem 0;padding-left:1rem;border-left:3px solid var(--line);co
 figure{margin:1rem 0}
 figure svg{width:100%;max-width:54rem;height:auto}
 figure svg text{fill:var(--ink)!important}
-figure svg [style*="#e2e8f0"]{stroke:var(--line)!important}
-figure svg [style*="#000000"]{stroke:var(--grey)!important}
-figure svg [style*="#334155"]{stroke:var(--ink)!important}
-figure svg [style*="#0f766e"]{stroke:var(--sharp)!important}
-figure svg [style*="#b91c1c"]{stroke:var(--blurred)!important}
+figure svg :is(path,use)[style*="#e2e8f0"]{stroke:var(--line)!important}
+figure svg :is(path,use)[style*="#000000"]{stroke:var(--grey)!important}
+figure svg :is(path,use)[style*="#334155"]{stroke:var(--ink)!important}
+figure svg :is(path,use)[style*="#0f766e"]{stroke:var(--sharp)!important}
+figure svg :is(path,use)[style*="#b91c1c"]{stroke:var(--blurred)!important}
 figure svg use[style*="#334155"]{fill:var(--ink)!important}
 figure svg use[style*="#0f766e"]{fill:var(--sharp)!important}
 figure svg use[style*="#b91c1c"]{fill:var(--blurred)!important}

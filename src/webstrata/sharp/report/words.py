@@ -115,8 +115,7 @@ def _changed_and_back(capture: StatedCapture) -> str:
     chances = [number(page.changed_and_back or "0") for page in capture.pages if page.verdict == "sharp"]
     return (
         "A page may have changed and changed back between its visit and its revisit. By the pages' rates of change, "
-        f"{_small(sum(chances))} of the {pages(len(chances))} are expected to have done so (for one page at most "
-        f"{_small(max(chances, default=0.0))})."
+        f"{_small(sum(chances))} of the {pages(len(chances))} are expected to have done so."
     )
 
 
