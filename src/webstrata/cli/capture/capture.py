@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from webstrata import urls
 from webstrata.cli.capture.capture_result import exit_code
 from webstrata.cli.capture.display import NoCaptureDisplay, capture_display
+from webstrata.cli.capture.report import require_report, write_report
 from webstrata.cli.capture.summary import document, picture, show, waiting_message
 from webstrata.cli.crawl.loop import stopped_by_signals
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
@@ -93,6 +94,9 @@ def command(
     chart: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Draw visits and revisits (.svg, .png, .pdf).")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write what the certificate states as an HTML page.")
+    ] = None,
     resume: Annotated[str | None, typer.Option(metavar="ID", help="Continue a capture that ended early.")] = None,
     home: HomeOption = None,
     settings: SetOption = None,
@@ -112,7 +116,9 @@ def command(
         raise UsageError("the pages come from --seeds or from --sitemap. Choose one.")
     if repair and not sharp and resume is None:
         raise UsageError("--repair repeats pages that revisits found blurred. Add --sharp.")
-    _require_writable(out, chart)
+    if report is not None and len(addresses or ()) > 1:
+        raise UsageError("--report is for one site. `webstrata certificate report FILE.wacz` makes those of others.")
+    _require_writable(out, chart, report)
     node = open_node(home, [*_delays(delay), *(settings or ())])
     if render:
         _require_browser()
@@ -138,6 +144,8 @@ def command(
     documents = [document(capture, finished) for capture, finished in captures]
     if chart is not None:
         picture(chart, captures)
+    if report is not None and captures:
+        write_report(captures[0][1].file, report)
     if as_json:
         print_json({"captures": documents})
     else:
@@ -156,11 +164,13 @@ def _delays(delay: str | None) -> list[str]:
     return [f"polite.delay={delay}", *([f"polite.address_delay={delay}"] if is_short else ())]
 
 
-def _require_writable(out: Path | None, chart: Path | None) -> None:
+def _require_writable(out: Path | None, chart: Path | None, report: Path | None) -> None:
     """Check the output files before the capture, which may take hours."""
     for file in (out, chart):
         if file is not None and not file.absolute().parent.is_dir():
             raise UsageError(f"there is no folder for {file}. Create it, or choose another folder.")
+    if report is not None:
+        require_report(report)
     if chart is not None:
         from webstrata.plots.figure import check_format
 

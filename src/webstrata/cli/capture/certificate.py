@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webstrata.cli.capture import chain_log, keys
+from webstrata.cli.capture.report import command as report
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import ArchiveError, UsageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)
 app.add_typer(keys.app, name="keys")
 app.add_typer(chain_log.app, name="log")
+app.command("report")(report)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A WACZ file of a capture.")]
 _FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
