@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from tests.flows.capture.test_verify import make_wacz
 
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
+from tests.flows.verify.packages import make_package
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
@@ -48,6 +48,12 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate show": ("OUT/site.wacz",),
     "certificate verify": ("OUT/site.wacz",),
     "certificate verifier": (),
+    "certificate report": ("OUT/site.wacz", "--out", "OUT/report.html"),
+    "certificate keys make": ("mine",),
+    "certificate keys show": (),
+    "certificate keys rotate": (),
+    "certificate keys revoke": ("old", "--reason", "lost"),
+    "certificate log verify": ("OUT",),
     "coherence": ("--store", "llvm.test"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
     "lab live": ("--days", "4", "--pages", "2"),
@@ -58,6 +64,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 WITHOUT_HOME = {
     *("fingerprint", "compare", "estimate", "certificate show", "certificate verify", "certificate verifier"),
+    "certificate report",
     *("lab crawl-time", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
@@ -67,6 +74,14 @@ PRINTS_TEXT = ("diff", "certificate verifier")
 """Commands that print lines of pages or programs, which may begin with any indentation."""
 
 
+@pytest.fixture
+def changed_home(damaged: Path, call: Call) -> Path:
+    """A copy of the demo's home with a key that no longer signs."""
+    assert call("--home", damaged, "certificate", "keys", "make", "old").code == 0
+    assert call("--home", damaged, "certificate", "keys", "rotate").code == 0
+    return damaged
+
+
 def words_for(command: str, folder: Path) -> list[str]:
     """The arguments of a command, with files to read and a folder to write to."""
     if command in WITHOUT_HOME:
@@ -74,7 +89,7 @@ def words_for(command: str, folder: Path) -> list[str]:
         (folder / "b.html").write_text("<title>A</title><p>two")
         (folder / "seen.csv").write_text("page,time,changed\na,2026-01-01,0\na,2026-01-08,1\na,2026-01-15,0\n")
         if "certificate" in command:
-            make_wacz(folder)
+            make_package(folder).rename(folder / "site.wacz")
     return [word.replace("OUT", str(folder)) for word in ARGUMENTS[command]]
 
 
@@ -103,11 +118,11 @@ def test_all_have_json() -> None:
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run")])
-def test_json(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
+def test_json(command: str, changed_home: Path, tmp_path: Path, call: Call) -> None:
     """With --json, stdout is exactly one JSON document and stderr is empty."""
     words = words_for(command, tmp_path)
 
-    result = call("--home", damaged, *command.split(), *words, "--json")
+    result = call("--home", changed_home, *command.split(), *words, "--json")
 
     assert result.code == 0, result.err
     assert isinstance(result.json, dict)
@@ -124,11 +139,11 @@ def test_json_of_a_crawl(command: str, home: Path, call: Call) -> None:
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run", "cat")])
-def test_plain_in_a_pipe(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
+def test_plain_in_a_pipe(command: str, changed_home: Path, tmp_path: Path, call: Call) -> None:
     """In a pipe there are no colours, and no line is wrapped."""
     words = words_for(command, tmp_path)
 
-    result = call("--home", damaged, *command.split(), *words)
+    result = call("--home", changed_home, *command.split(), *words)
 
     assert result.code == 0, result.err
     assert result.text.strip()
