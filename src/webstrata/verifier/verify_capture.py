@@ -77,7 +77,7 @@ class ArchivedRecord(NamedTuple):
         return self.http("content-type") if self.head else self.fields.get("content-type", "")
 
 
-class Verification:
+class PackageCheck:
     """The check of one file; `failures` collects (page or file, what is wrong)."""
 
     def __init__(self, key: str | None) -> None:
@@ -997,15 +997,15 @@ def told(problem: Exception) -> str:
 
 def check(path: str | Path, key: str | None = None) -> tuple[dict[str, Any], list[str]]:
     """The report as a JSON document, and its failures as lines of text."""
-    verification = Verification(key)
+    checked = PackageCheck(key)
     try:
         with Path(path).open("rb") as file:
-            verification.run(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            checked.run(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError) as problem:
-        verification.fail(None, f"the file cannot be opened: {problem}")
-    report = {"valid": not verification.failures} | verification.report
-    report["failures"] = [{"page": page, "what": what} for page, what in verification.failures]
-    return report, [f"{page}: {what}" if page else what for page, what in verification.failures]
+        checked.fail(None, f"the file cannot be opened: {problem}")
+    report = {"valid": not checked.failures} | checked.report
+    report["failures"] = [{"page": page, "what": what} for page, what in checked.failures]
+    return report, [f"{page}: {what}" if page else what for page, what in checked.failures]
 
 
 def lines_of(report: dict[str, Any], failures: list[str]) -> list[str]:
