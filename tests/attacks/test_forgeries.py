@@ -18,9 +18,6 @@ from tests.attacks.forgery.honest_capture import HonestCapture, make_honest_capt
 from tests.cli.conftest import call_process
 from webstrata.verifier import verify_capture
 
-NOT_YET_REFUSED = {"symbolic link", "other digest algorithms", "issued in the future"}
-"""Attacks that the first verifier accepts; the mark fails as soon as it refuses them."""
-
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> HonestCapture:
@@ -55,9 +52,7 @@ def test_the_toolkit_packs_as_the_product(honest: HonestCapture, verifier: str, 
 def _cases() -> Iterator[Any]:
     for forgery in every_attack():
         for verifier in VERIFIERS:
-            missed = verifier == "first" and forgery.name in NOT_YET_REFUSED
-            marks = [pytest.mark.xfail(reason="the first verifier accepts it")] if missed else []
-            yield pytest.param(forgery, verifier, marks=marks, id=f"{forgery.name}, {verifier}")
+            yield pytest.param(forgery, verifier, id=f"{forgery.name}, {verifier}")
 
 
 @pytest.mark.parametrize(("forgery", "verifier"), list(_cases()))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.observe.visible import visible_content
@@ -62,11 +61,9 @@ FRAGMENTS = (
     ),
     *(b"<meta http-equiv=Refresh content='1; url=x'>", b"<meta content=z http-equiv=refresh>", b"<a href=1 HREF=2>"),
     *(b"<img alt='' src= >", b"<img alt=x/ src=y/>", b"<img alt", b" src", b"=x", b"<a =b=c href=d>", b"<link href=l>"),
+    *(b"</p b='>", b"<col>", b"<template>", b"<circle/>", b"<desc/>", b"<li value=4 start=5 srcdoc='<b>'>"),
     *(b"<a xlink:href=q>", b"<a href=\"u\"title='t'>", b"</p title=x>", b"<p title='T  x'>"),
 )
-
-# The first implementation ends such an end tag at the next `>`; by the definition, the rest of the page is text.
-MALFORMED_END_TAG = re.compile(rb"</[A-Za-z][^>]*[\"']")
 
 
 def same(body: bytes) -> None:
@@ -83,19 +80,17 @@ def test_equal_digests_of_real_pages(file: Path) -> None:
         same(body[: len(body) * tenth // 10])
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map(b"".join))
 def test_equal_digests_of_malformed_pages(body: bytes) -> None:
     """Both implementations agree on sequences of broken markup."""
-    assume(not MALFORMED_END_TAG.search(body))
     same(body)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.text("<>/=!-?'\" aAtT\n[]", max_size=40).map(str.encode))
 def test_equal_digests_of_random_characters(body: bytes) -> None:
     """Both implementations agree on random sequences of the characters that markup is made of."""
-    assume(not MALFORMED_END_TAG.search(body))
     same(body)
 
 

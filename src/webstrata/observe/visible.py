@@ -38,6 +38,7 @@ _ATTRIBUTE = re.compile(
 _TAG = re.compile(rb"<(/?)([A-Za-z][^\t\n\f\r />]*+)((?:[\t\n\f\r /]++|" + _ATTRIBUTE.pattern + rb")*+)>")
 _COMMENT = re.compile(rb"<!--(?:-?>|.*?--!?>)", re.DOTALL)
 _DECLARATION = re.compile(rb"<[!?/][^>]*+>")
+_TAG_START = re.compile(rb"</?[A-Za-z]")
 _MARKUP = re.compile(rb"<[A-Za-z!/?]")
 _SCRIPT = re.compile(rb"<script", re.IGNORECASE)
 _SPACES = re.compile(rb"[\t-\r ]+")
@@ -212,10 +213,12 @@ def _markup_end(body: bytes, at: int) -> int | None:
     following = body[at + 1 : at + 2]
     if body.startswith(b"<!--", at):
         found = _COMMENT.match(body, at)
+    elif _TAG_START.match(body, at):  # a tag without an end
+        return None
     elif following in (b"!", b"?", b"/"):
         found = _DECLARATION.match(body, at)
     else:
-        return None if following.isalpha() and following.isascii() else at
+        return at
     return found.end() if found else None
 
 

@@ -545,7 +545,8 @@ def part_verdict(seen: list[Any], instant: Any) -> str:
     if found.verdict != "blurred" or instant is None:
         return "unknown" if found.verdict == "blurred" else found.verdict
     before, after = (None if n is None else seen[n] for n in (found.visit, found.revisit))
-    if before and after and key_of(before, "raw") != key_of(after, "raw"):
+    earlier, later = (key_of(one, "raw") if one else None for one in (before, after))
+    if earlier and later and earlier != later:
         return "violative"
     if after and after["kind"] == "content" and "last_modified" in after:
         modified = when(after["last_modified"])
@@ -785,7 +786,7 @@ def cache_of(record: ArchivedRecord) -> str:
 
 
 def is_html(content_type: str) -> bool:
-    return content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
+    return content_type.partition(";")[0].strip().lower() == "text/html"
 
 
 def index_line(record: ArchivedRecord) -> tuple[str, dict[str, str]]:
@@ -823,14 +824,54 @@ def pieces(path: str) -> set[str]:
 # ── visible text and links: a scan of bytes ─────────────────────────────────────────────────────────────────────────
 
 NAME, VALUE = rb"(=?[^\t\n\f\r />=]++|=)", rb"""("[^"]*"|'[^']*'|(?!["'])[^\t\n\f\r >]*+)"""
-ATTRIBUTE = NAME + rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+" + VALUE + rb")?+"
+IS = rb"[\t\n\f\r ]*+="
+ATTRIBUTE = NAME + rb"(?:" + IS + rb"[\t\n\f\r ]*+" + VALUE + rb"|(?!" + IS + rb"))"
 TAG = re.compile(rb"<(/?)([A-Za-z][^\t\n\f\r />]*+)((?:[\t\n\f\r /]|(?>" + ATTRIBUTE + rb"))*+)>")
 COMMENT = re.compile(rb"<!-->|<!--->|<!--.*?--!?>", re.DOTALL)
 LINKS = (
     b"href src srcset poster data action formaction background cite longdesc xlink:href data-src data-srcset".split()
 )
+VOID = b"area base br col embed hr img input link meta source track wbr".split()
+SHAPES = b"path circle rect line polyline polygon ellipse use stop".split()
+TEXTS = b"alt", b"label", b"placeholder", b"srcdoc", b"start", b"title"
 DROPPED, KEPT = (b"script", b"style", b"noscript"), (b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
 INTEGRATION = b"desc", b"foreignobject", b"annotation-xml", b"mi", b"mo", b"mn", b"ms", b"mtext"
+
+
+class Place:
+    """Whether raw text elements are surely read as such: not in select, svg or math, nor where nesting is lost."""
+
+    def __init__(self) -> None:
+        self.open: list[bytes] = []
+        self.integrations = 0
+        self.in_select = self.lost = self.after_template = False
+
+    def is_uncertain(self) -> bool:
+        return self.lost or self.in_select or bool(self.open)
+
+    def matters(self, name: bytes) -> bool:
+        if not self.open:
+            return name in (b"svg", b"math")
+        return name not in VOID and (self.integrations > 0 or name not in SHAPES)
+
+    def start(self, name: bytes, attributes: bytes) -> None:
+        self.lost |= (name == b"template" and self.in_select) or (name == b"col" and self.after_template)
+        self.after_template |= name == b"template"
+        self.in_select |= name == b"select"
+        last = max((one.end() for one in re.finditer(ATTRIBUTE, attributes)), default=0)
+        closes_itself = attributes.endswith(b"/") and last < len(attributes)
+        if self.matters(name) and closes_itself:
+            self.lost |= self.integrations > 0
+        elif self.matters(name):
+            self.open.append(name)
+            self.integrations += name in INTEGRATION
+
+    def end(self, name: bytes) -> None:
+        self.in_select &= name != b"select"
+        if self.open and self.matters(name):
+            top = self.open.pop()
+            self.lost |= top != name
+            self.integrations -= top in INTEGRATION
 
 
 def scanned(body: bytes) -> tuple[dict[str, str], bool]:
@@ -838,8 +879,7 @@ def scanned(body: bytes) -> tuple[dict[str, str], bool]:
     shown: list[bytes] = []
     links: list[bytes] = []
     length = 0  # of all texts
-    has_script = in_select = integrated = False
-    foreign, at = 0, 0  # svg and math elements that are open; place in the body
+    has_script, place, at = False, Place(), 0
 
     def text(raw: bytes, *, counts: bool = True) -> None:
         nonlocal length
@@ -877,30 +917,24 @@ def scanned(body: bytes) -> tuple[dict[str, str], bool]:
         if found.re is not TAG:
             continue
         name, is_end = found[2].lower(), found[1] == b"/"
-        if name in (b"svg", b"math"):
-            foreign = max(0, foreign - 1) if is_end else foreign + (not found[3].endswith(b"/"))
-        elif name == b"select":
-            in_select = not is_end
-        integrated = integrated or (foreign > 0 and name in INTEGRATION)
         if is_end:
+            place.end(name)
             continue
+        place.start(name, found[3])
         has_script = has_script or name == b"script"
         values: dict[bytes, bytes] = {}
         for one in re.finditer(ATTRIBUTE, found[3]):
             value = one[2] or b""
-            value = value[1:-1] if value[:1] in (b'"', b"'") else value
-            values.setdefault(one[1].lower(), b" ".join(value.split()))
-        says = name in (b"button", b"meter", b"progress") or (
+            values.setdefault(one[1].lower(), value[1:-1] if value[:1] in (b'"', b"'") else value)
+        kind = values.get(b"http-equiv", b"").lower()
+        says = name in (b"button", b"li", b"meter", b"progress") or (
             name == b"input" and values.get(b"type", b"").lower() != b"hidden"
         )
-        for attribute, value in values.items():
-            if value and (
-                attribute in (b"alt", b"label", b"placeholder", b"title") or (attribute == b"value" and says)
-            ):
+        for attribute, raw_value in values.items():
+            value = b" ".join(raw_value.split())
+            if value and (attribute in TEXTS or (attribute == b"value" and says)):
                 shown.append(value)
-            refresh = (
-                name == b"meta" and attribute == b"content" and values.get(b"http-equiv", b"").lower() == b"refresh"
-            )
+            refresh = name == b"meta" and attribute == b"content" and (kind == b"refresh" or b"&" in kind)
             if refresh or (attribute in LINKS and name not in (b"script", b"link")):
                 links.append(attribute + b"=" + value)
         if name == b"plaintext":
@@ -909,17 +943,15 @@ def scanned(body: bytes) -> tuple[dict[str, str], bool]:
         if name in DROPPED or name in KEPT:
             end = re.compile(rb"</" + name + rb"[\t\n\f\r />]", re.IGNORECASE).search(body, at)
             raw = body[at : end.start()] if end else b""
-            doubtful = in_select or foreign > 0 or integrated
             if (
                 not end
-                or (name in DROPPED and in_select)
-                or (doubtful and re.search(rb"<[A-Za-z!/?]", raw))
+                or (place.is_uncertain() and re.search(rb"<[A-Za-z!/?]", raw))
                 or (name == b"script" and re.search(rb"(?is)<!--.*<script", raw))
             ):
                 text(body[at:])
                 break
-            if name in KEPT:
-                text(raw, counts=name != b"title")
+            if name in KEPT or place.is_uncertain():
+                text(raw, counts=name in KEPT and name != b"title")
             at = end.start()
     layers = {"visible_text": hashlib.sha256(b"\n".join(shown)).hexdigest()}
     return layers | {"links": hashlib.sha256(b"\n".join(links)).hexdigest()}, has_script and length < 100

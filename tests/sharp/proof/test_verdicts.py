@@ -6,7 +6,14 @@ import pytest
 
 from tests.sharp.proof.test_capture_outcome import seen
 from webstrata.sharp.proof.page_observation import PageObservation
-from webstrata.sharp.proof.verdicts import Instant, composite_page, judged_page, judged_requisite
+from webstrata.sharp.proof.verdicts import (
+    CompositeState,
+    Instant,
+    composite_page,
+    judged_page,
+    judged_requisite,
+    page_as_part,
+)
 
 INSTANT = Instant(10.0, 20.0)
 
@@ -69,24 +76,44 @@ def dated(at: float, text: str, last_modified: float | None) -> PageObservation:
 )
 def test_requisites(observations: list[PageObservation], verdict: str) -> None:
     """A file that was downloaded after the instant is judged by what the server says about its last modification."""
-    assert judged_requisite(observations, INSTANT)[0] == verdict
+    assert judged_requisite(observations, INSTANT).verdict == verdict
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "state"),
+    ("states", "state"),
     [
         ((), "sharp"),
         (("sharp",), "sharp"),
         (("sharp", "coherent"), "coherent"),
         (("coherent", "unknown"), "unknown"),
-        (("coherent", "absent"), "unknown"),
         (("unknown", "violative"), "violative"),
-        (("blurred",), "violative"),
     ],
 )
-def test_composites(verdicts: tuple[str, ...], state: str) -> None:
+def test_composites(states: tuple[CompositeState, ...], state: str) -> None:
     """The worst part decides; parts that contradict or are unknown are named."""
-    named = {f"http://a.test/{number}": verdict for number, verdict in enumerate(verdicts)}
+    named = {f"http://a.test/{number}": one for number, one in enumerate(states)}
     page = composite_page(list(named), named)
     assert page.verdict == state
     assert bool(page.contradicting) == (state == "violative")
+
+
+@pytest.mark.parametrize(
+    ("observations", "state"),
+    [
+        ([seen(0, "!404"), seen(25, "!404")], "coherent"),
+        ([seen(25, "!404")], "unknown"),
+        ([seen(0, "!500"), dated(25, "x", None)], "unknown"),
+        ([dated(0, "x", None), seen(25, "!500")], "unknown"),
+        ([dated(0, "x", None), dated(25, "y", None)], "violative"),
+    ],
+)
+def test_parts(observations: list[PageObservation], state: str) -> None:
+    """A file that was absent on both sides is part of the page as it was; an error tells nothing about a file."""
+    assert judged_requisite(observations, INSTANT).as_part == state
+
+
+def test_pages_as_parts() -> None:
+    """A page in a frame contradicts the instant if it was different before and after it."""
+    assert page_as_part(judged_page([dated(0, "x", None), dated(25, "x", None)], INSTANT, "raw")) == "sharp"
+    assert page_as_part(judged_page([dated(0, "x", None), dated(25, "y", None)], INSTANT, "raw")) == "violative"
+    assert page_as_part(judged_page([dated(0, "x", None)], INSTANT, "raw")) == "unknown"

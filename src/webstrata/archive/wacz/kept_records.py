@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from webstrata.archive.index.segment import record_line
@@ -13,6 +14,7 @@ from webstrata.archive.warc.record import WarcRecord, bare_uri
 from webstrata.archive.warc.rules import record_faults
 from webstrata.records import KEPT_HEADERS, KeptRecord
 
+_DIGEST = re.compile(r"sha1:[A-Z2-7]{32}|sha256:(?:[0-9a-f]{64}|[A-Z2-7]{52}={0,4})")
 _CAPTURES = frozenset({"response", "revisit", "resource"})
 _KINDS = _CAPTURES | {"warcinfo", "request"}
 """Captures have no others."""
@@ -93,5 +95,6 @@ def _head_faults(digested: DigestedRecord, headers: tuple[tuple[str, str], ...],
 
 
 def _agrees(label: str, digests: dict[str, bytes]) -> bool:
-    declared = parse_digest(label) if ":" in label else None
+    """Whether a declared digest is that of the bytes, by an algorithm and in an encoding that captures have."""
+    declared = parse_digest(label) if _DIGEST.fullmatch(label) else None
     return declared is not None and digests.get(declared[0]) == declared[1]

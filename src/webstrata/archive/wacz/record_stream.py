@@ -87,7 +87,7 @@ class RecordStream:
         collected: list[bytes] = []
         size = 0
         try:
-            block = _Block(member)
+            block = _RecordBlock(member)
             for piece in block.payload():
                 size += len(piece)
                 if size > max_bytes:
@@ -131,7 +131,7 @@ class _Member:
         self.length = at - self._start - len(engine.unused_data)
 
 
-class _Block:
+class _RecordBlock:
     """The block of a record: header and HTTP head are in memory, the payload follows in pieces."""
 
     def __init__(self, member: _Member) -> None:
@@ -197,7 +197,7 @@ def _head_end(data: bytes) -> int:
 
 
 def _digested(member: _Member, offset: int) -> DigestedRecord:
-    block = _Block(member)
+    block = _RecordBlock(member)
     whole = hashlib.sha256(block.header[0] + block.head)
     of_block = _hashes(block.field("warc-block-digest"), block.head)
     of_payload = _hashes(block.field("warc-payload-digest"), b"")

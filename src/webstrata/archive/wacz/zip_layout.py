@@ -23,6 +23,8 @@ _LOCATOR = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQHHLLQQQQ")
 UNREADABLE = (BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
 """Exceptions that `zipfile` raises for files that are not valid ZIP files."""
+_FILE_TYPES = (0, 8)
+"""The type in the attributes of Unix: none, or a regular file."""
 _VERSIONS = (20, 45)
 """Version needed to extract: default, and with 64-bit sizes."""
 _FLAGS = (0, 0x800)
@@ -96,6 +98,8 @@ def _faults(package: ZipFile, file: BinaryIO) -> list[str]:
         faults.append("bytes before the directory that belong to no entry")
     if not all(entry.directory_only[1] for entry in entries):
         faults.append("an entry is compressed, encrypted or has extra fields: captures store all files as they are")
+    elif any(entry.directory_only[5] >> 28 not in _FILE_TYPES for entry in entries):
+        faults.append("an entry is a link or another special file")
     elif len({entry.directory_only for entry in entries}) > 1:
         faults.append("the directory has different attributes for its entries")
     return faults + _end_faults(package, file, len(entries))

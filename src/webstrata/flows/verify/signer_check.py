@@ -38,6 +38,8 @@ class CheckedSigner(Struct, frozen=True, kw_only=True):
     """The name of the key in the trust file, or the domain that signed."""
     trusted: bool | None = None
     """None if the reader named nobody to trust."""
+    signed_at: float | None = None
+    """When it was signed, by the signer's own statement."""
     time_stamp: str | None = None
     stamp_text: str = ""
     failures: tuple[FailedCheck, ...] = ()
@@ -68,6 +70,7 @@ def checked_signer(document: dict[str, Any], datapackage: bytes, options: TrustO
         key=found.fingerprint,
         signer=signer,
         trusted=trusted and not wrong if trusted is not None else None,
+        signed_at=found.created,
         time_stamp=iso(found.stamp.at) if found.stamp is not None and found.stamp.at is not None else None,
         stamp_text=_stamp_text(found),
         failures=tuple(failures),

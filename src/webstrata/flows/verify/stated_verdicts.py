@@ -19,15 +19,18 @@ from webstrata.sharp.proof.certificate import changed_and_back
 from webstrata.sharp.proof.page_observation import PageObservation, equal_layers
 from webstrata.sharp.proof.verdicts import (
     PAGE_VERDICTS,
+    CompositeState,
     Instant,
     JudgedPage,
     composite_page,
     is_anchor,
     judged_page,
     judged_requisite,
+    page_as_part,
 )
 
 _COMPOSITES = ("sharp", "coherent", "violative", "unknown")
+PartStates = Mapping[str, CompositeState]
 _COUNTED_LAYERS = ("raw", "visible", "main")
 _ROUNDING = 1e-6
 
@@ -42,8 +45,7 @@ class VerdictCheck:
         self._layer = certificate.policy.layer
         self.judged = [self._judge(page, self._layer) for page in certificate.pages]
         self._requisites = {
-            entry.url: judged_requisite(observed.get(entry.url, ()), self._instant)[0]
-            for entry in certificate.requisites
+            entry.url: judged_requisite(observed.get(entry.url, ()), self._instant) for entry in certificate.requisites
         }
 
     @property
@@ -53,15 +55,15 @@ class VerdictCheck:
 
     def failures(self) -> Iterator[FailedCheck]:
         yield from self._instant_failures()
-        verdicts: dict[str, str] = dict(self._requisites)
-        verdicts |= {
-            page.url: judged.verdict for page, judged in zip(self._certificate.pages, self.judged, strict=True)
+        states = {url: judged.as_part for url, judged in self._requisites.items()}
+        states |= {
+            page.url: page_as_part(judged) for page, judged in zip(self._certificate.pages, self.judged, strict=True)
         }
         for page, judged in zip(self._certificate.pages, self.judged, strict=True):
-            for what in self._page_faults(page, judged, verdicts):
+            for what in self._page_faults(page, judged, states):
                 yield FailedCheck(page=page.url, what=what)
         for entry in self._certificate.requisites:
-            found = self._requisites[entry.url]
+            found = self._requisites[entry.url].verdict
             if entry.verdict != found:
                 what = f"its verdict is {entry.verdict!r}, but its observations give {found!r}"
                 yield FailedCheck(page=entry.url, what=what)
@@ -96,7 +98,7 @@ class VerdictCheck:
         if joint != instant or instant.start > instant.end:
             yield FailedCheck(page=None, what="the instant is not the time that the sharp pages have in common")
 
-    def _page_faults(self, page: StatedPage, judged: JudgedPage, verdicts: Mapping[str, str]) -> Iterator[str]:
+    def _page_faults(self, page: StatedPage, judged: JudgedPage, states: PartStates) -> Iterator[str]:
         if page.verdict != judged.verdict:
             yield f"its verdict is {page.verdict!r}, but its observations give {judged.verdict!r}: {judged.why}"
         if (page.visit, page.revisit) != (judged.visit, judged.revisit):
@@ -113,14 +115,14 @@ class VerdictCheck:
             yield f"it was {'' if not page.cached else 'not '}answered by a cache"
         if page.script_shell != any(one.script_shell for one in ends):
             yield f"it is {'' if not page.script_shell else 'not '}a script shell"
-        if page.composite != self._composite(page, judged, verdicts):
+        if page.composite != self._composite(page, judged, states):
             yield "the verdict on the page with its parts is wrong"
         yield from self._model_faults(page, judged, visit, revisit)
 
-    def _composite(self, page: StatedPage, judged: JudgedPage, verdicts: Mapping[str, str]) -> StatedComposite | None:
+    def _composite(self, page: StatedPage, judged: JudgedPage, states: PartStates) -> StatedComposite | None:
         if judged.verdict != "sharp" or not self._certificate.policy.sharp:
             return None
-        return msgspec.convert(msgspec.to_builtins(composite_page(page.parts, verdicts)), StatedComposite)
+        return msgspec.convert(msgspec.to_builtins(composite_page(page.parts, states)), StatedComposite)
 
     def _model_faults(
         self, page: StatedPage, judged: JudgedPage, visit: PageObservation | None, revisit: PageObservation | None

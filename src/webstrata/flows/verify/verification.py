@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from webstrata.flows.verify.content_process import ContentProcess
 from webstrata.flows.verify.contents import ContentCheck
-from webstrata.flows.verify.document import DocumentError, StatedCertificate, certificate_document
+from webstrata.flows.verify.document import DocumentError, StatedCertificate, certificate_document, time_of
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.flows.verify.observations import ObservationCheck
 from webstrata.flows.verify.package_files import CERTIFICATE, MAX_CERTIFICATE_BYTES, certified_files, package_files
@@ -25,6 +25,7 @@ from webstrata.flows.verify.stated_verdicts import VerdictCheck
 from webstrata.ports import Evidence
 
 MAX_FAILURES = 1000
+_CLOCK_TOLERANCE_S = 3600.0
 """Of a package that is wrong in everything, only so many failures are kept."""
 _UNREAD = CheckedSigner(signature="missing", text="The signature was NOT CHECKED: the package is not read any further.")
 
@@ -82,6 +83,7 @@ def verify(evidence: Evidence, options: TrustOptions | None = None) -> Verificat
     try:
         certificate = certificate_document(evidence.read(CERTIFICATE, MAX_CERTIFICATE_BYTES) or b"")
         failures += certified_files(certificate, files)
+        failures += _time_failures(certificate, signer)
         for failure in _content_failures(certificate, evidence):
             if isinstance(failure, VerdictCheck):
                 sharp = failure.sharp
@@ -90,6 +92,13 @@ def verify(evidence: Evidence, options: TrustOptions | None = None) -> Verificat
     except DocumentError as problem:
         failures.append(FailedCheck(page=CERTIFICATE, what=str(problem)))
     return Verification(signer=signer, certificate=certificate, sharp=sharp, failures=tuple(failures))
+
+
+def _time_failures(certificate: StatedCertificate, signer: CheckedSigner) -> list[FailedCheck]:
+    """A certificate is issued before it is signed; the two times may be read from different clocks."""
+    if signer.signed_at is None or time_of(certificate.issued) <= signer.signed_at + _CLOCK_TOLERANCE_S:
+        return []
+    return [FailedCheck(page=CERTIFICATE, what="it was issued in the future: after the time of its signature")]
 
 
 def _content_failures(certificate: StatedCertificate, evidence: Evidence) -> Iterator[FailedCheck | VerdictCheck]:

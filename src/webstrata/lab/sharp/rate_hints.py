@@ -30,7 +30,7 @@ _OLD = re.compile(r"archive|history|version|old")
 _LISTING = re.compile(r"news|blog|tag|categor|feed|rss|sitemap")
 
 
-class PageHistory(Struct, frozen=True):
+class RecordedPageHistory(Struct, frozen=True):
     """The visible changes of one page over the time that it was observed."""
 
     site: str
@@ -76,14 +76,14 @@ def rate_factor(path: str, factors: Mapping[str, float]) -> float:
     return math.prod(factors.get(hint, 1.0) for hint in hints(path))
 
 
-def histories(recordings: Iterable[Recording]) -> list[PageHistory]:
-    pages: list[PageHistory] = []
+def histories(recordings: Iterable[Recording]) -> list[RecordedPageHistory]:
+    pages: list[RecordedPageHistory] = []
     for recording in recordings:
         versions = VisibleVersions(recording)
         end = versions.published[-1]
         for path in versions.pages:
             times = versions.changed_at(path)
-            pages.append(PageHistory(recording.site, path, len(times) - 1, end - times[0]))
+            pages.append(RecordedPageHistory(recording.site, path, len(times) - 1, end - times[0]))
     return [page for page in pages if page.observed_s > 0]
 
 
@@ -101,7 +101,7 @@ def hint_report(recordings: Iterable[Recording]) -> HintReport:
     return HintReport(factors, rows)
 
 
-def _priors(pages: Sequence[PageHistory], known: str) -> list[RatePrior]:
+def _priors(pages: Sequence[RecordedPageHistory], known: str) -> list[RatePrior]:
     """The prior of each page without hints, from what is known."""
     if known == FIRST:
         return [POPULATION] * len(pages)
@@ -109,7 +109,7 @@ def _priors(pages: Sequence[PageHistory], known: str) -> list[RatePrior]:
     return [site_prior([other.changes for other in rest], [other.observed_s for other in rest]) for rest in others]
 
 
-def _fitted(pages: Sequence[PageHistory], priors: Sequence[RatePrior]) -> dict[str, float]:
+def _fitted(pages: Sequence[RecordedPageHistory], priors: Sequence[RatePrior]) -> dict[str, float]:
     """Factors that make the expected and the observed changes of the pages with each hint equal, but for shrinkage."""
     factors = {hint: 1.0 for page in pages for hint in hints(page.path)}
     for _ in range(_FITTING_ROUNDS):
@@ -124,7 +124,7 @@ def _fitted(pages: Sequence[PageHistory], priors: Sequence[RatePrior]) -> dict[s
     return factors
 
 
-def _row(part: str, known: str, pages: Sequence[PageHistory], factors: Mapping[str, float]) -> HintRow:
+def _row(part: str, known: str, pages: Sequence[RecordedPageHistory], factors: Mapping[str, float]) -> HintRow:
     without, hinted = np.zeros(len(pages)), np.zeros(len(pages))
     for row, (page, prior) in enumerate(zip(pages, _priors(pages, known), strict=True)):
         factor = rate_factor(page.path, factors)
@@ -149,7 +149,7 @@ def _row(part: str, known: str, pages: Sequence[PageHistory], factors: Mapping[s
     )
 
 
-def _log_likelihood(page: PageHistory, prior: RatePrior) -> float:
+def _log_likelihood(page: RecordedPageHistory, prior: RatePrior) -> float:
     """Of the number of changes of a page whose rate has a Gamma prior: a negative binomial distribution."""
     share = page.observed_s / (prior.exposure_s + page.observed_s)
     combinations = math.lgamma(prior.shape + page.changes) - math.lgamma(prior.shape) - math.lgamma(page.changes + 1)

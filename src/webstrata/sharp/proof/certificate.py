@@ -21,11 +21,12 @@ from webstrata.sharp.proof.page_observation import PageObservation, equal_layers
 from webstrata.sharp.proof.verdicts import (
     PAGE_VERDICTS,
     CompositePage,
-    Instant,
+    CompositeState,
     JudgedPage,
     composite_page,
     judged_page,
     judged_requisite,
+    page_as_part,
 )
 from webstrata.sharp.schedule import interval_of
 
@@ -114,12 +115,15 @@ def certify(subject: CertifiedCapture, archive: PackedArchive, link: ChainLink, 
     """The certificate as plain data."""
     outcome, policy = subject.outcome, subject.policy
     instant = outcome.instant
-    requisites = [_requisite(entry, instant) for entry in subject.requisites]
-    verdicts = {entry["url"]: entry["verdict"] for entry in requisites}
-    verdicts |= {history.url: page.verdict for history, page in zip(subject.histories, outcome.pages, strict=True)}
+    judged = {entry.url: judged_requisite(entry.observations, instant) for entry in subject.requisites}
+    requisites = [
+        _observed(entry.url, entry.observations) | {"verdict": judged[entry.url].verdict, "why": judged[entry.url].why}
+        for entry in subject.requisites
+    ]
+    states = {url: requisite.as_part for url, requisite in judged.items()}
+    states |= {history.url: page_as_part(page) for history, page in zip(subject.histories, outcome.pages, strict=True)}
     pages = [
-        _page(history, page, instant, policy, verdicts)
-        for history, page in zip(subject.histories, outcome.pages, strict=True)
+        _page(history, page, policy, states) for history, page in zip(subject.histories, outcome.pages, strict=True)
     ]
     unfinished = subject.unfinished
     previous = {"capture": link.previous_capture, "certificate": f"sha256:{link.previous_sha256}"}
@@ -171,7 +175,7 @@ def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, re
 
 
 def _page(
-    history: PageHistory, page: JudgedPage, instant: Instant | None, policy: CapturePolicy, verdicts: dict[str, str]
+    history: PageHistory, page: JudgedPage, policy: CapturePolicy, states: Mapping[str, CompositeState]
 ) -> dict[str, Any]:
     visit = history.observations[page.visit] if page.visit is not None else None
     revisit = history.observations[page.revisit] if page.revisit is not None else None
@@ -181,7 +185,7 @@ def _page(
     rate_per_day = history.rate_per_s * DAY_S
     reverted = changed_and_back(rate_per_day, history.rate_shape, span_s, policy.reversion)
     interval = interval_of(history.rate_per_s, history.rate_shape, policy.tau)
-    composite = composite_page(history.parts, verdicts) if is_sharp and policy.sharp else None
+    composite = composite_page(history.parts, states) if is_sharp and policy.sharp else None
     return _observed(history.url, history.observations) | {
         "verdict": page.verdict,
         "why": page.why,
@@ -206,11 +210,6 @@ def _page(
 
 def _composite(page: CompositePage | None) -> dict[str, Any] | None:
     return None if page is None else dict(msgspec.to_builtins(page))
-
-
-def _requisite(entry: ObservedUrl, instant: Instant | None) -> dict[str, Any]:
-    verdict, why = judged_requisite(entry.observations, instant)
-    return _observed(entry.url, entry.observations) | {"verdict": verdict, "why": why}
 
 
 def _observed(url: str, observations: Sequence[PageObservation]) -> dict[str, Any]:

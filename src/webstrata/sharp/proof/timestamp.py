@@ -135,9 +135,9 @@ def checked_stamp(signature: str, token: str, certificates: str, authorities: Se
         return CheckedStamp(problem="the time stamp is for another signature")
     at = response.tst_info.gen_time.timestamp()
     try:
-        chain = _chain(response)
         roots = [load_pem_x509_certificate(pem) for pem in authorities]
         listed = load_pem_x509_certificates(certificates.encode("ascii")) if certificates else []
+        chain = _chain(response) or listed  # a stamp may leave its certificates out
     except (ValueError, UnsupportedAlgorithm):
         return CheckedStamp(at=at, problem="the certificates of the time stamp or of the authorities cannot be parsed")
     if not chain or (listed and listed[0] != chain[0]):
@@ -155,6 +155,8 @@ def _signer_problem(
 ) -> str:
     """Why the chain of the stamp does not end at one of these roots; empty if it does."""
     builder = VerifierBuilder()
+    if listed:
+        builder = builder.tsa_certificate(listed[0])
     for root in dict.fromkeys(roots):
         builder = builder.add_root_certificate(root)
     for certificate in dict.fromkeys(listed[1:]):

@@ -40,6 +40,14 @@ class JudgedPage(Struct, frozen=True, kw_only=True):
     revisit: int | None = None
 
 
+class JudgedRequisite(Struct, frozen=True, kw_only=True):
+    """The verdict on a file that pages load, and its state as a part of a page."""
+
+    verdict: RequisiteVerdict
+    why: str
+    as_part: CompositeState
+
+
 class CompositePage(Struct, frozen=True, kw_only=True):
     """The verdict on a page together with everything that it loads."""
 
@@ -82,36 +90,49 @@ def is_anchor(observation: PageObservation, instant: Instant, layer: str) -> boo
     return is_instant and observation.key(layer) is not None
 
 
-def judged_requisite(observations: Sequence[PageObservation], instant: Instant | None) -> tuple[RequisiteVerdict, str]:
-    """The verdict on a file that pages load, and its reason. Its bytes are compared."""
+def judged_requisite(observations: Sequence[PageObservation], instant: Instant | None) -> JudgedRequisite:
+    """Judge a file that pages load. Its bytes are compared."""
     page = judged_page(observations, instant, "raw")
-    if page.verdict != "blurred":
-        return page.verdict, page.why
+    if page.verdict == "blurred":
+        verdict, why = _coherence(observations, instant)
+        return JudgedRequisite(verdict=verdict, why=why, as_part=_part_state(verdict))
+    is_absent_throughout = page.verdict == "absent" and page.visit is not None and page.revisit is not None
+    state = "coherent" if is_absent_throughout else _part_state(page.verdict)
+    return JudgedRequisite(verdict=page.verdict, why=page.why, as_part=state)
+
+
+def _coherence(observations: Sequence[PageObservation], instant: Instant | None) -> tuple[CompositeState, str]:
+    """What is known of a file at the instant that was observed, but not with the same bytes on both sides."""
     if instant is None:
         return "unknown", "no instant is covered"
     before, after, _ = _nearest(observations, instant)
-    first = observations[before] if before is not None else None
     last = observations[after] if after is not None else None
-    if last is None or last.kind != "content":
+    if last is None or (content := last.key("raw")) is None:
         return "unknown", "its content was not observed after the instant"
-    if first is not None and first.key("raw") is not None:
+    earlier = observations[before].key("raw") if before is not None else None
+    if earlier is not None and earlier != content:
         return "violative", "it was different before and after the instant"
-    if last.last_modified is None:
+    if last.kind != "content" or last.last_modified is None:
         return "unknown", "it was observed after the instant, and the server does not say since when it is unchanged"
-    if last.last_modified > instant.end:
+    if last.last_modified > instant.end and before is None:
         return "violative", "the server says that it was modified after the instant"
     if last.last_modified <= instant.start:
         return "coherent", "the server says that it was last modified before the instant"
-    return "unknown", "the server says that it was modified during the instant"
+    return "unknown", "the server says that it was modified during the instant, or after it"
 
 
-def composite_page(parts: Sequence[str], verdicts: Mapping[str, str]) -> CompositePage:
-    """Judge a sharp page together with its parts. `verdicts`: of requisites and pages, by URL."""
-    states = {url: _part_state(verdicts.get(url, "unvisited")) for url in parts}
-    contradicting = tuple(url for url, state in states.items() if state == "violative")
-    unknown = tuple(url for url, state in states.items() if state == "unknown")
-    found = set(states.values())
-    verdict: CompositeState = next((state for state in _WORST_FIRST if state in found), "sharp")
+def page_as_part(page: JudgedPage) -> CompositeState:
+    """The state of a page that another page shows in a frame."""
+    is_observed_twice = page.visit is not None and page.revisit is not None
+    return "violative" if page.verdict == "blurred" and is_observed_twice else _part_state(page.verdict)
+
+
+def composite_page(parts: Sequence[str], states: Mapping[str, CompositeState]) -> CompositePage:
+    """Judge a sharp page together with its parts. `states`: of requisites and pages, by URL."""
+    found = {url: states.get(url, "unknown") for url in parts}
+    contradicting = tuple(url for url, state in found.items() if state == "violative")
+    unknown = tuple(url for url, state in found.items() if state == "unknown")
+    verdict: CompositeState = next((state for state in _WORST_FIRST if state in found.values()), "sharp")
     return CompositePage(verdict=verdict, contradicting=contradicting, unknown=unknown)
 
 
@@ -119,9 +140,8 @@ _WORST_FIRST: tuple[CompositeState, ...] = ("violative", "unknown", "coherent")
 
 
 def _part_state(verdict: str) -> CompositeState:
-    if verdict in ("sharp", "coherent", "violative"):
-        return verdict  # type: ignore[return-value]
-    return "violative" if verdict == "blurred" else "unknown"
+    known: tuple[CompositeState, ...] = ("sharp", "coherent", "violative")
+    return next((state for state in known if state == verdict), "unknown")
 
 
 def _nearest(observations: Sequence[PageObservation], instant: Instant) -> _Nearest:
@@ -129,11 +149,9 @@ def _nearest(observations: Sequence[PageObservation], instant: Instant) -> _Near
     during = []
     for index, observation in enumerate(observations):
         if observation.ended <= instant.start and not _is_point(observation, instant):
-            if before is None or observation.ended >= observations[before].ended:
-                before = index
+            before = index
         elif observation.started >= instant.end and not _is_point(observation, instant):
-            if after is None or observation.started < observations[after].started:
-                after = index
+            after = index if after is None else after
         else:
             during.append(index)
     return _Nearest(before, after, during)

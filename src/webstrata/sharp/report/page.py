@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from webstrata.sharp.report.sections import (
-    StatedSignature,
+    ReportedSignature,
     checks,
     counts,
     policy,
     signature,
     stated_signature,
 )
-from webstrata.sharp.report.stated import StatedCapture, stated
+from webstrata.sharp.report.stated import ReportedCapture, stated
 from webstrata.sharp.report.style import POLICY, SCRIPT, STYLE
 from webstrata.sharp.report.tables import PageTables, link, rules, text, when
 from webstrata.sharp.report.words import limits, pages, proof
@@ -34,7 +34,7 @@ def capture_report(certificate: dict[str, Any], signed: object, *, file: str, ch
     return "".join(_pieces(capture, stated_signature(signed), file, chart))
 
 
-def _pieces(capture: StatedCapture, signed: StatedSignature, file: str, chart: str) -> Iterator[str]:
+def _pieces(capture: ReportedCapture, signed: ReportedSignature, file: str, chart: str) -> Iterator[str]:
     tables = PageTables(capture)
     yield _head(capture)
     yield f'<p class="proof{"" if capture.is_sharp_capture else " none"}">{text(proof(capture))}</p>\n'
@@ -64,7 +64,7 @@ def _pieces(capture: StatedCapture, signed: StatedSignature, file: str, chart: s
     yield f"<script>{SCRIPT}</script>\n</body>\n</html>\n"
 
 
-def _head(capture: StatedCapture) -> str:
+def _head(capture: ReportedCapture) -> str:
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -84,7 +84,7 @@ def _head(capture: StatedCapture) -> str:
 """
 
 
-def _unfinished(capture: StatedCapture) -> Iterator[str]:
+def _unfinished(capture: ReportedCapture) -> Iterator[str]:
     gap = capture.unfinished
     if gap is None:
         return
@@ -94,7 +94,7 @@ def _unfinished(capture: StatedCapture) -> Iterator[str]:
     yield f'<p class="alarm"><b>The capture was cut short:</b> {text(gap.why)}. {text(", ".join(found))}.</p>\n'
 
 
-def _pages(capture: StatedCapture, tables: PageTables) -> Iterator[str]:
+def _pages(capture: ReportedCapture, tables: PageTables) -> Iterator[str]:
     sharp = capture.counts.sharp
     if len(capture.pages) > 10:
         yield '<div class="filter" hidden><input type="search" placeholder="show only rows with these words" '
@@ -107,7 +107,7 @@ def _pages(capture: StatedCapture, tables: PageTables) -> Iterator[str]:
         yield from tables.sharp()
 
 
-def _files(capture: StatedCapture, tables: PageTables) -> Iterator[str]:
+def _files(capture: ReportedCapture, tables: PageTables) -> Iterator[str]:
     if capture.requisites:
         count = len(capture.requisites)
         yield f"<h2>Files that pages load: {count:,}</h2>\n<details{' open' if count <= 30 else ''}><summary>"
@@ -116,7 +116,7 @@ def _files(capture: StatedCapture, tables: PageTables) -> Iterator[str]:
         yield "</details>\n"
 
 
-def _others(capture: StatedCapture) -> Iterator[str]:
+def _others(capture: ReportedCapture) -> Iterator[str]:
     if capture.others:
         items = "".join(f"<li>{link(entry.url)}</li>" for entry in capture.others[:_MAX_OTHERS])
         more = len(capture.others) - _MAX_OTHERS

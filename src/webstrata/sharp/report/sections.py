@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from webstrata.sharp.report.stated import StatedCapture
+from webstrata.sharp.report.stated import ReportedCapture
 from webstrata.sharp.report.tables import link, text
 from webstrata.sharp.report.words import number, pages
 
@@ -32,7 +32,7 @@ _POLICY_NAMES = {
 _MAX_ITEMS = 200
 
 
-class StatedSignature(Struct, frozen=True, kw_only=True):
+class ReportedSignature(Struct, frozen=True, kw_only=True):
     """The signature of the package as it states itself; it is not checked here."""
 
     form: str
@@ -42,20 +42,20 @@ class StatedSignature(Struct, frozen=True, kw_only=True):
     is_stamped: bool = False
 
 
-def stated_signature(signed: object) -> StatedSignature:
+def stated_signature(signed: object) -> ReportedSignature:
     """`signedData` of `datapackage-digest.json`, which may be missing or altered."""
     if not isinstance(signed, dict):
-        return StatedSignature(form="The package is not signed.")
+        return ReportedSignature(form="The package is not signed.")
     fields: dict[str, str] = {name: value for name, value in signed.items() if isinstance(value, str)}
     created, is_stamped = fields.get("created", ""), bool(fields.get("timeSignature"))
     if fields.get("domainCert"):
         form, domain = "WACZ Auth, with the certificate of a domain", fields.get("domain", "")
-        return StatedSignature(form=form, domain=domain, created=created, is_stamped=is_stamped)
+        return ReportedSignature(form=form, domain=domain, created=created, is_stamped=is_stamped)
     try:
         key = base64.b64decode(fields.get("publicKey", ""), validate=True)
     except (binascii.Error, ValueError):
         key = b""
-    return StatedSignature(
+    return ReportedSignature(
         form="WACZ Auth, with a key of the signer (ECDSA, SHA-256)",
         fingerprint=f"sha256:{hashlib.sha256(key).hexdigest()}" if key else "",
         created=created,
@@ -63,7 +63,7 @@ def stated_signature(signed: object) -> StatedSignature:
     )
 
 
-def counts(capture: StatedCapture) -> Iterator[str]:
+def counts(capture: ReportedCapture) -> Iterator[str]:
     """The numbers of pages by verdict, layer and state of their files."""
     found = capture.counts
     yield _tiles([(name, count, name) for name, count in found.by_verdict.items() if count or name == "sharp"])
@@ -91,7 +91,7 @@ def _tiles(entries: Sequence[tuple[str, int, str]]) -> str:
     return f'<ul class="tiles">{items}</ul>\n'
 
 
-def policy(capture: StatedCapture) -> str:
+def policy(capture: ReportedCapture) -> str:
     """The rules of the capture."""
     rows = [(_POLICY_NAMES.get(name, name), _value(value)) for name, value in capture.policy.items()]
     return facts(rows)
@@ -112,7 +112,7 @@ def facts(rows: Sequence[tuple[str, str]]) -> str:
     return f'<table class="facts">\n{written}</table>\n'
 
 
-def signature(capture: StatedCapture, signed: StatedSignature) -> str:
+def signature(capture: ReportedCapture, signed: ReportedSignature) -> str:
     """Who signed, the place of the certificate in its chain, and the digests of the package."""
     previous = capture.previous or {}
     chain = f"number {capture.sequence:,} of {text(capture.site)}"
@@ -135,7 +135,7 @@ def signature(capture: StatedCapture, signed: StatedSignature) -> str:
     )
 
 
-def checks(file: str, signed: StatedSignature) -> Iterator[str]:
+def checks(file: str, signed: ReportedSignature) -> Iterator[str]:
     """How to check the capture, with and without Webstrata."""
     name = shlex.quote(file)
     yield "<p>This page repeats what the certificate states. It is not a check. These commands are:</p>\n"

@@ -11,7 +11,7 @@ from webstrata.errors import UsageError
 from webstrata.sharp.proof.certificate import TYPE, VERSION
 
 
-class StatedObservation(Struct, frozen=True, kw_only=True):
+class ReportedObservation(Struct, frozen=True, kw_only=True):
     """One request for a URL."""
 
     started: str
@@ -32,7 +32,7 @@ class StatedObservation(Struct, frozen=True, kw_only=True):
     script_shell: bool = False
 
 
-class StatedComposite(Struct, frozen=True, kw_only=True):
+class ReportedComposite(Struct, frozen=True, kw_only=True):
     """The state of a page together with the files that it loads."""
 
     verdict: str
@@ -40,16 +40,16 @@ class StatedComposite(Struct, frozen=True, kw_only=True):
     unknown: list[str] = []
 
 
-class StatedUrl(Struct, frozen=True, kw_only=True):
+class ReportedUrl(Struct, frozen=True, kw_only=True):
     """A URL with all requests for it; a verdict if it is a page or a requisite."""
 
     url: str
-    observations: list[StatedObservation]
+    observations: list[ReportedObservation]
     verdict: str = ""
     why: str = ""
 
 
-class StatedPage(StatedUrl, frozen=True, kw_only=True):
+class ReportedPage(ReportedUrl, frozen=True, kw_only=True):
     """A page."""
 
     visit: int | None = None
@@ -60,18 +60,18 @@ class StatedPage(StatedUrl, frozen=True, kw_only=True):
     cached: bool = False
     script_shell: bool = False
     parts: list[str] = []
-    composite: StatedComposite | None = None
+    composite: ReportedComposite | None = None
     rate_per_day: str = ""
     rate_from: str = ""
     expected: str = ""
     changed_and_back: str | None = None
 
-    def observation(self, index: int | None) -> StatedObservation | None:
+    def observation(self, index: int | None) -> ReportedObservation | None:
         """The visit or the revisit."""
         return self.observations[index] if index is not None and 0 <= index < len(self.observations) else None
 
 
-class StatedCounts(Struct, frozen=True, kw_only=True):
+class ReportedCounts(Struct, frozen=True, kw_only=True):
     """The counts of pages."""
 
     pages: int
@@ -100,14 +100,14 @@ class StatedCounts(Struct, frozen=True, kw_only=True):
         }
 
 
-class StatedInstant(Struct, frozen=True, kw_only=True):
+class ReportedInstant(Struct, frozen=True, kw_only=True):
     """The instant of the capture."""
 
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
 
 
-class StatedGap(Struct, frozen=True, kw_only=True):
+class ReportedGap(Struct, frozen=True, kw_only=True):
     """What is missing in a capture that was cut short."""
 
     why: str
@@ -116,7 +116,7 @@ class StatedGap(Struct, frozen=True, kw_only=True):
     not_discovered: int | None = None
 
 
-class StatedArchive(Struct, frozen=True, kw_only=True):
+class ReportedArchive(Struct, frozen=True, kw_only=True):
     """The digests of the records and files."""
 
     records: int
@@ -124,7 +124,7 @@ class StatedArchive(Struct, frozen=True, kw_only=True):
     files: dict[str, str]
 
 
-class StatedCapture(Struct, frozen=True, kw_only=True):
+class ReportedCapture(Struct, frozen=True, kw_only=True):
     """A certificate."""
 
     type: str
@@ -138,13 +138,13 @@ class StatedCapture(Struct, frozen=True, kw_only=True):
     sequence: int
     previous: dict[str, str] | None
     policy: dict[str, Any]
-    instant: StatedInstant | None
-    counts: StatedCounts
-    pages: list[StatedPage]
-    requisites: list[StatedUrl]
-    others: list[StatedUrl]
-    archive: StatedArchive
-    unfinished: StatedGap | None
+    instant: ReportedInstant | None
+    counts: ReportedCounts
+    pages: list[ReportedPage]
+    requisites: list[ReportedUrl]
+    others: list[ReportedUrl]
+    archive: ReportedArchive
+    unfinished: ReportedGap | None
     statement: str
 
     @property
@@ -157,7 +157,7 @@ class StatedCapture(Struct, frozen=True, kw_only=True):
         return bool(self.policy.get("sharp")) and self.instant is not None and self.counts.sharp > 0
 
 
-def stated(certificate: dict[str, Any]) -> StatedCapture:
+def stated(certificate: dict[str, Any]) -> ReportedCapture:
     """The typed certificate. Raises `UsageError` if it is of another type or version, or has other fields."""
     if certificate.get("type") != TYPE or certificate.get("version") != VERSION:
         raise UsageError(
@@ -165,6 +165,6 @@ def stated(certificate: dict[str, Any]) -> StatedCapture:
             "Webstrata that made the capture."
         )
     try:
-        return msgspec.convert(certificate, StatedCapture)
+        return msgspec.convert(certificate, ReportedCapture)
     except (msgspec.ValidationError, RecursionError) as problem:
         raise UsageError(f"the certificate was altered or is damaged, so it has no report: {problem}") from problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from webstrata.sharp.report.stated import StatedCapture, StatedInstant
+from webstrata.sharp.report.stated import ReportedCapture, ReportedInstant
 
 WITH = {
     "visible": "with exactly this text and these links",
@@ -44,7 +44,7 @@ def moment(at: str) -> datetime | None:
         return None
 
 
-def instant_words(instant: StatedInstant) -> str:
+def instant_words(instant: ReportedInstant) -> str:
     """`at 10:17:57 UTC on 18 November 2026`."""
     start, end = moment(instant.start), moment(instant.end)
     if start is None or end is None:
@@ -60,7 +60,7 @@ def _date(at: datetime) -> str:
     return f"{at.day} {at:%B %Y}"
 
 
-def proof(capture: StatedCapture) -> str:
+def proof(capture: ReportedCapture) -> str:
     """The statement of the certificate in one sentence."""
     counts = capture.counts
     if not capture.policy.get("sharp"):
@@ -77,7 +77,7 @@ def proof(capture: StatedCapture) -> str:
     return f"{which} {instant_words(capture.instant)} {with_what}."
 
 
-def limits(capture: StatedCapture, *, is_stamped: bool) -> list[str]:
+def limits(capture: ReportedCapture, *, is_stamped: bool) -> list[str]:
     """What the proof does not cover, one paragraph each."""
     counts, policy = capture.counts, capture.policy
     if not capture.is_sharp_capture:
@@ -111,7 +111,7 @@ def limits(capture: StatedCapture, *, is_stamped: bool) -> list[str]:
     return [*found, _clock(is_stamped), _key()]
 
 
-def _changed_and_back(capture: StatedCapture) -> str:
+def _changed_and_back(capture: ReportedCapture) -> str:
     chances = [number(page.changed_and_back or "0") for page in capture.pages if page.verdict == "sharp"]
     return (
         "A page may have changed and changed back between its visit and its revisit. By the pages' rates of change, "
