@@ -32,8 +32,8 @@ from tests.flows.verify.packages import (
 from webstrata.archive.wacz.reader import WaczReader
 from webstrata.clock import iso, parse_instant
 from webstrata.errors import ArchiveError
-from webstrata.flows.verify.content_layers import ContentJob
 from webstrata.flows.verify.content_process import ContentProcess
+from webstrata.flows.verify.recomputed_content import ContentJob
 from webstrata.flows.verify.verification import verify
 
 Certificate = dict[str, Any]

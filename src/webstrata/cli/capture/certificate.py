@@ -17,8 +17,8 @@ from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import ArchiveError, UsageError
 
 if TYPE_CHECKING:
-    from webstrata.flows.verify.document import StatedCertificate, StatedPage
     from webstrata.flows.verify.verification import Verification
+    from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedPage
 
 app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)
 app.add_typer(keys.app, name="keys")

@@ -17,7 +17,7 @@ from webstrata.errors import UsageError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from webstrata.sharp.report.stated import ReportedCapture, ReportedPage
+    from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedPage
 
 
 def command(
@@ -66,7 +66,7 @@ def _object(data: bytes, file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is damaged: a part of it cannot be read as JSON ({problem}).") from problem
 
 
-def _chart(capture: ReportedCapture) -> str:
+def _chart(capture: StatedCertificate) -> str:
     """The visit-revisit chart as an SVG element; empty if nothing was observed around an instant."""
     from webstrata.plots.visits import BLURRED, SHARP, SchedulePanel, VisitLine, draw_visits
     from webstrata.sharp.report.words import moment
@@ -92,7 +92,7 @@ def _chart(capture: ReportedCapture) -> str:
     return drawn[drawn.index("<svg") :]
 
 
-def _span(page: ReportedPage, middle: datetime) -> tuple[float, float] | None:
+def _span(page: StatedPage, middle: datetime) -> tuple[float, float] | None:
     """The start of the visit and the end of the revisit, in seconds from the instant."""
     from webstrata.sharp.report.words import moment
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from webstrata.flows.parsers.child import TooLittleMemoryError, set_process_limits
-from webstrata.flows.verify.content_layers import ContentJob, RecomputedContent, recomputed_content
+from webstrata.flows.verify.recomputed_content import ContentJob, RecomputedContent, recomputed_content
 
 LIMIT_S = 60.0
 """For one content."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from webstrata.flows.verify.content_layers import ContentJob, RecomputedContent, stated_rules
 from webstrata.flows.verify.content_process import ContentProcess
-from webstrata.flows.verify.document import StatedCertificate, StatedObservation, StatedPage
 from webstrata.flows.verify.failed_check import FailedCheck
+from webstrata.flows.verify.recomputed_content import ContentJob, RecomputedContent, stated_rules
 from webstrata.flows.verify.record_table import RecordTable
 from webstrata.flows.verify.response_facts import content_type_of
 from webstrata.ports import Evidence
 from webstrata.records import KeptRecord, PageRules
+from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedObservation, StatedPage
 
 MAX_BODY_BYTES = 256 * 10**6
 """Of a body as sent; captures keep at most 100 MB by default."""

@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from webstrata.errors import BadUrl
-from webstrata.flows.verify.document import (
-    DocumentError,
-    StatedCertificate,
-    StatedObservation,
-    StatedPage,
-    StatedRequisite,
-    StatedUrl,
-    observation_of,
-    time_of,
-)
+from webstrata.flows.verify.document import DocumentError, observation_of, time_of
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.flows.verify.record_table import RecordTable
 from webstrata.flows.verify.response_facts import ResponseFacts, response_facts
 from webstrata.records import KeptRecord
 from webstrata.sharp.proof.page_observation import PageObservation
+from webstrata.sharp.proof.stated_certificate import (
+    StatedCertificate,
+    StatedObservation,
+    StatedPage,
+    StatedRequisite,
+    StatedUrl,
+)
 from webstrata.urls import canonical
 
 

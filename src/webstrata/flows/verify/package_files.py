@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from webstrata.flows.verify.document import StatedCertificate
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.flows.verify.signer_check import DIGEST_FILE
 from webstrata.ports import Evidence
+from webstrata.sharp.proof.stated_certificate import StatedCertificate
 from webstrata.urls import origin
 
 CERTIFICATE = "proof/certificate.json"

@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from webstrata.flows.verify.content_layers import ContentJob
 from webstrata.flows.verify.content_process import ContentProcess
 from webstrata.flows.verify.contents import MAX_BODY_BYTES, content_encoding_of
-from webstrata.flows.verify.document import StatedCertificate
 from webstrata.flows.verify.failed_check import FailedCheck
+from webstrata.flows.verify.recomputed_content import ContentJob
 from webstrata.flows.verify.record_table import RecordTable
 from webstrata.flows.verify.response_facts import content_type_of
 from webstrata.ports import Evidence
 from webstrata.records import KeptRecord
+from webstrata.sharp.proof.stated_certificate import StatedCertificate
 
 PAGE_LISTS = ("pages/pages.jsonl", "pages/extraPages.jsonl")
 _MAX_LINE_BYTES = 4 << 20

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
-from webstrata.flows.verify.document import StatedCertificate
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.ports import Evidence
 from webstrata.records import KeptRecord
 from webstrata.sharp.proof.certificate import records_digest
+from webstrata.sharp.proof.stated_certificate import StatedCertificate
 
 CAPTURES = frozenset({"response", "revisit", "resource"})
 _MAX_RECORDS = 2_000_000

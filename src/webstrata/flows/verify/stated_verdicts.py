@@ -7,16 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from webstrata.flows.verify.document import (
-    StatedCertificate,
-    StatedComposite,
-    StatedPage,
-    instant_of,
-    number_of,
-)
+from webstrata.flows.verify.document import instant_of, number_of
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.sharp.proof.certificate import changed_and_back
 from webstrata.sharp.proof.page_observation import PageObservation, equal_layers
+from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedComposite, StatedPage
 from webstrata.sharp.proof.verdicts import (
     PAGE_VERDICTS,
     CompositeState,

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from webstrata.flows.verify.content_process import ContentProcess
 from webstrata.flows.verify.contents import ContentCheck
-from webstrata.flows.verify.document import DocumentError, StatedCertificate, certificate_document, time_of
+from webstrata.flows.verify.document import DocumentError, certificate_document, time_of
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.flows.verify.observations import ObservationCheck
 from webstrata.flows.verify.package_files import CERTIFICATE, MAX_CERTIFICATE_BYTES, certified_files, package_files
@@ -23,6 +23,7 @@ from webstrata.flows.verify.record_table import RecordTable
 from webstrata.flows.verify.signer_check import CheckedSigner, TrustOptions, checked_signer
 from webstrata.flows.verify.stated_verdicts import VerdictCheck
 from webstrata.ports import Evidence
+from webstrata.sharp.proof.stated_certificate import StatedCertificate
 
 MAX_FAILURES = 1000
 _CLOCK_TOLERANCE_S = 3600.0

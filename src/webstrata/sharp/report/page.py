@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webstrata.sharp.proof.stated_certificate import StatedCertificate
 from webstrata.sharp.report.sections import (
     ReportedSignature,
     checks,
@@ -17,7 +18,7 @@ from webstrata.sharp.report.sections import (
     signature,
     stated_signature,
 )
-from webstrata.sharp.report.stated import ReportedCapture, stated
+from webstrata.sharp.report.stated import stated
 from webstrata.sharp.report.style import POLICY, SCRIPT, STYLE
 from webstrata.sharp.report.tables import PageTables, link, rules, text, when
 from webstrata.sharp.report.words import limits, pages, proof
@@ -34,7 +35,7 @@ def capture_report(certificate: dict[str, Any], signed: object, *, file: str, ch
     return "".join(_pieces(capture, stated_signature(signed), file, chart))
 
 
-def _pieces(capture: ReportedCapture, signed: ReportedSignature, file: str, chart: str) -> Iterator[str]:
+def _pieces(capture: StatedCertificate, signed: ReportedSignature, file: str, chart: str) -> Iterator[str]:
     tables = PageTables(capture)
     yield _head(capture)
     yield f'<p class="proof{"" if capture.is_sharp_capture else " none"}">{text(proof(capture))}</p>\n'
@@ -64,7 +65,7 @@ def _pieces(capture: ReportedCapture, signed: ReportedSignature, file: str, char
     yield f"<script>{SCRIPT}</script>\n</body>\n</html>\n"
 
 
-def _head(capture: ReportedCapture) -> str:
+def _head(capture: StatedCertificate) -> str:
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -84,7 +85,7 @@ def _head(capture: ReportedCapture) -> str:
 """
 
 
-def _unfinished(capture: ReportedCapture) -> Iterator[str]:
+def _unfinished(capture: StatedCertificate) -> Iterator[str]:
     gap = capture.unfinished
     if gap is None:
         return
@@ -94,7 +95,7 @@ def _unfinished(capture: ReportedCapture) -> Iterator[str]:
     yield f'<p class="alarm"><b>The capture was cut short:</b> {text(gap.why)}. {text(", ".join(found))}.</p>\n'
 
 
-def _pages(capture: ReportedCapture, tables: PageTables) -> Iterator[str]:
+def _pages(capture: StatedCertificate, tables: PageTables) -> Iterator[str]:
     sharp = capture.counts.sharp
     if len(capture.pages) > 10:
         yield '<div class="filter" hidden><input type="search" placeholder="show only rows with these words" '
@@ -107,7 +108,7 @@ def _pages(capture: ReportedCapture, tables: PageTables) -> Iterator[str]:
         yield from tables.sharp()
 
 
-def _files(capture: ReportedCapture, tables: PageTables) -> Iterator[str]:
+def _files(capture: StatedCertificate, tables: PageTables) -> Iterator[str]:
     if capture.requisites:
         count = len(capture.requisites)
         yield f"<h2>Files that pages load: {count:,}</h2>\n<details{' open' if count <= 30 else ''}><summary>"
@@ -116,7 +117,7 @@ def _files(capture: ReportedCapture, tables: PageTables) -> Iterator[str]:
         yield "</details>\n"
 
 
-def _others(capture: ReportedCapture) -> Iterator[str]:
+def _others(capture: StatedCertificate) -> Iterator[str]:
     if capture.others:
         items = "".join(f"<li>{link(entry.url)}</li>" for entry in capture.others[:_MAX_OTHERS])
         more = len(capture.others) - _MAX_OTHERS

@@ -9,9 +9,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from webstrata.sharp.report.stated import ReportedCapture
+from webstrata.sharp.proof.stated_certificate import StatedCertificate
 from webstrata.sharp.report.tables import link, text
 from webstrata.sharp.report.words import number, pages
 
@@ -63,7 +64,7 @@ def stated_signature(signed: object) -> ReportedSignature:
     )
 
 
-def counts(capture: ReportedCapture) -> Iterator[str]:
+def counts(capture: StatedCertificate) -> Iterator[str]:
     """The numbers of pages by verdict, layer and state of their files."""
     found = capture.counts
     yield _tiles([(name, count, name) for name, count in found.by_verdict.items() if count or name == "sharp"])
@@ -91,9 +92,10 @@ def _tiles(entries: Sequence[tuple[str, int, str]]) -> str:
     return f'<ul class="tiles">{items}</ul>\n'
 
 
-def policy(capture: ReportedCapture) -> str:
+def policy(capture: StatedCertificate) -> str:
     """The rules of the capture."""
-    rows = [(_POLICY_NAMES.get(name, name), _value(value)) for name, value in capture.policy.items()]
+    stated = msgspec.to_builtins(capture.policy)
+    rows = [(_POLICY_NAMES.get(name, name), _value(value)) for name, value in stated.items()]
     return facts(rows)
 
 
@@ -112,12 +114,12 @@ def facts(rows: Sequence[tuple[str, str]]) -> str:
     return f'<table class="facts">\n{written}</table>\n'
 
 
-def signature(capture: ReportedCapture, signed: ReportedSignature) -> str:
+def signature(capture: StatedCertificate, signed: ReportedSignature) -> str:
     """Who signed, the place of the certificate in its chain, and the digests of the package."""
-    previous = capture.previous or {}
+    previous = capture.previous
     chain = f"number {capture.sequence:,} of {text(capture.site)}"
-    if previous:
-        chain += f", after {text(previous.get('capture', ''))}<br><code>{text(previous.get('certificate', ''))}</code>"
+    if previous is not None:
+        chain += f", after {text(previous.capture)}<br><code>{text(previous.certificate)}</code>"
     files = list(capture.archive.files.items())
     listed = "<br>".join(f"{text(path)} <code>{text(digest)}</code>" for path, digest in files[:_MAX_ITEMS])
     more = f"<br>and {len(files) - _MAX_ITEMS:,} more" if len(files) > _MAX_ITEMS else ""

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from webstrata.sharp.report.stated import ReportedCapture, ReportedObservation, ReportedPage, ReportedUrl
+from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedObservation, StatedPage, StatedRequisite
 from webstrata.sharp.report.words import moment, pages
 
 MAX_ROWS = 10_000
@@ -22,7 +22,7 @@ _MAX_TEXT = 2_000
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _EQUAL_NAMES = {"raw": "bytes", "visible_text": "text", "links": "links", "main": "useful content"}
-_Row = TypeVar("_Row", bound=ReportedUrl)
+_Row = TypeVar("_Row", StatedPage, StatedRequisite)
 _VERDICT_ORDER = ("blurred", "violative", "error", "unreachable", "unknown", "absent", "unvisited", "coherent")
 
 
@@ -54,7 +54,7 @@ def verdict(name: str) -> str:
 class PageTables:
     """Writes the tables of one report. The evidence of the first pages is listed, up to a limit."""
 
-    def __init__(self, capture: ReportedCapture) -> None:
+    def __init__(self, capture: StatedCertificate) -> None:
         self._capture = capture
         self._evidence = MAX_EVIDENCE
         self.without_evidence = 0
@@ -88,7 +88,7 @@ class PageTables:
             self.left_out += len(rows) - MAX_ROWS
             yield f'<p class="note">{len(rows) - MAX_ROWS:,} more are not listed here.</p>\n'
 
-    def _page(self, page: ReportedPage) -> str:
+    def _page(self, page: StatedPage) -> str:
         visit, revisit = page.observation(page.visit), page.observation(page.revisit)
         statuses = [str(seen.status or "none") for seen in (visit, revisit) if seen is not None]
         shown = statuses[:1] if len(set(statuses)) == 1 else statuses
@@ -105,7 +105,7 @@ class PageTables:
             f'<td class="few">{" → ".join(shown) or "–"}</td><td class="few">{_equal(page)}</td></tr>\n'
         )
 
-    def _requisite(self, entry: ReportedUrl) -> str:
+    def _requisite(self, entry: StatedRequisite) -> str:
         last = entry.observations[-1] if entry.observations else None
         return (
             f'<tr><td class="few">{verdict(entry.verdict)}</td><td>{link(entry.url)}<br>'
@@ -115,7 +115,7 @@ class PageTables:
             f'<td class="when">{when(last.last_modified) if last and last.last_modified else "–"}</td></tr>\n'
         )
 
-    def _page_evidence(self, page: ReportedPage) -> str:
+    def _page_evidence(self, page: StatedPage) -> str:
         facts = [("compared", ", ".join(page.compared)), ("changes per day", page.rate_per_day)]
         facts += [("rate from", page.rate_from), ("planned chance to be sharp", page.expected)]
         facts += [("chance of a change and back", page.changed_and_back or "")]
@@ -123,7 +123,7 @@ class PageTables:
             facts.append(("files that it loads", f"{len(page.parts):,}"))
         return self._listed(page, _facts(facts))
 
-    def _listed(self, entry: ReportedUrl, facts: str) -> str:
+    def _listed(self, entry: StatedPage | StatedRequisite, facts: str) -> str:
         if not entry.observations:
             return ""
         if not self._evidence:
@@ -143,7 +143,7 @@ class PageTables:
 _HEAD = ("verdict", "page", "visit (UTC)", "revisit (UTC)", "status", "equal")
 
 
-def observation(seen: ReportedObservation) -> str:
+def observation(seen: StatedObservation) -> str:
     """All that is stated about one request."""
     age = "" if seen.age_s is None else f"{seen.age_s} s"
     facts = [
@@ -159,7 +159,7 @@ def observation(seen: ReportedObservation) -> str:
         ("record of the picture", seen.view),
         ("age in a cache", age),
         ("cache", seen.cache),
-        ("last modified", seen.last_modified),
+        ("last modified", seen.last_modified or ""),
         ("script shell", "yes" if seen.script_shell else ""),
     ]
     return f'<div class="seen">{_facts(facts)}</div>'
@@ -170,7 +170,7 @@ def _facts(facts: Sequence[tuple[str, str]]) -> str:
     return f"<dl>{rows}</dl>" if rows else ""
 
 
-def _composite_note(page: ReportedPage) -> str:
+def _composite_note(page: StatedPage) -> str:
     composite = page.composite
     if composite is None or composite.verdict == "sharp":
         return ""
@@ -188,7 +188,7 @@ def _composite_note(page: ReportedPage) -> str:
     return f"<details><summary>{text(note)} {count}</summary><ul>{items}{more}</ul></details>"
 
 
-def _equal(page: ReportedPage) -> str:
+def _equal(page: StatedPage) -> str:
     names = sorted(page.equal, key=lambda name: [*_EQUAL_NAMES, name].index(name))
     return "<br>".join(
         f'<span class="{"yes" if page.equal[name] else "no"}">{"=" if page.equal[name] else "≠"} '
@@ -197,16 +197,16 @@ def _equal(page: ReportedPage) -> str:
     )
 
 
-def _severity(entry: ReportedUrl) -> int:
+def _severity(entry: StatedPage | StatedRequisite) -> int:
     return _VERDICT_ORDER.index(entry.verdict) if entry.verdict in _VERDICT_ORDER else len(_VERDICT_ORDER)
 
 
-def _is_plain(page: ReportedPage) -> bool:
+def _is_plain(page: StatedPage) -> bool:
     is_contradicted = page.composite is not None and page.composite.verdict == "violative"
     return not (page.cached or page.script_shell or is_contradicted)
 
 
-def rules(capture: ReportedCapture) -> Iterator[str]:
+def rules(capture: StatedCertificate) -> Iterator[str]:
     """The rules of pages, word for word; equal rules once, with the pages that have them."""
     by_rules: dict[str, list[str]] = {}
     for page in capture.pages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from webstrata.sharp.report.stated import ReportedCapture, ReportedInstant
+from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedInterval
 
 WITH = {
     "visible": "with exactly this text and these links",
@@ -44,7 +44,7 @@ def moment(at: str) -> datetime | None:
         return None
 
 
-def instant_words(instant: ReportedInstant) -> str:
+def instant_words(instant: StatedInterval) -> str:
     """`at 10:17:57 UTC on 18 November 2026`."""
     start, end = moment(instant.start), moment(instant.end)
     if start is None or end is None:
@@ -60,10 +60,10 @@ def _date(at: datetime) -> str:
     return f"{at.day} {at:%B %Y}"
 
 
-def proof(capture: ReportedCapture) -> str:
+def proof(capture: StatedCertificate) -> str:
     """The statement of the certificate in one sentence."""
     counts = capture.counts
-    if not capture.policy.get("sharp"):
+    if not capture.policy.sharp:
         return (
             f"Each page ({pages(counts.pages)} in all) was downloaded once. This proves of no two of them that they "
             "existed together."
@@ -71,21 +71,21 @@ def proof(capture: ReportedCapture) -> str:
     if not capture.is_sharp_capture or capture.instant is None:
         return f"Of none of the pages ({pages(counts.pages)} in all) is it proved that it existed at one instant."
     which = f"These {pages(counts.sharp)} existed together" if counts.sharp > 1 else "This page existed"
-    with_what = WITH.get(capture.layer, "with this content")
+    with_what = WITH.get(capture.policy.layer, "with this content")
     if counts.sharp == 1:
         with_what = with_what.replace("their rules", "its rules")
     return f"{which} {instant_words(capture.instant)} {with_what}."
 
 
-def limits(capture: ReportedCapture, *, is_stamped: bool) -> list[str]:
+def limits(capture: StatedCertificate, *, is_stamped: bool) -> list[str]:
     """What the proof does not cover, one paragraph each."""
     counts, policy = capture.counts, capture.policy
     if not capture.is_sharp_capture:
         return [_clock(is_stamped), _key()]
-    found = [_NOT_COMPARED.get(capture.layer, f"Compared was the layer {capture.layer}.")]
-    if policy.get("rendered"):
+    found = [_NOT_COMPARED.get(capture.policy.layer, f"Compared was the layer {capture.policy.layer}.")]
+    if policy.rendered:
         found.append("Pages were compared as they were after their scripts had run in a browser.")
-    if policy.get("conditional_requests"):
+    if policy.conditional_requests:
         found.append(
             "Servers were allowed to answer a revisit with “not modified”. Equality is then the server's statement."
         )
@@ -111,7 +111,7 @@ def limits(capture: ReportedCapture, *, is_stamped: bool) -> list[str]:
     return [*found, _clock(is_stamped), _key()]
 
 
-def _changed_and_back(capture: ReportedCapture) -> str:
+def _changed_and_back(capture: StatedCertificate) -> str:
     chances = [number(page.changed_and_back or "0") for page in capture.pages if page.verdict == "sharp"]
     return (
         "A page may have changed and changed back between its visit and its revisit. By the pages' rates of change, "
