@@ -723,6 +723,7 @@ class Node:
                 reserve=self.settings.archive.reserve,
                 software=self.software,
                 operator=self.settings.archive.operator or None,
+                node_name=self.home.node_name,
                 clock=self.clock,
             )
             stack.push_async_callback(archive.close)

@@ -82,6 +82,7 @@ def open_archive(folder: Path, **options: Any) -> WarcArchive:
     defaults: dict[str, Any] = {
         "software": "webstrata/0.1",
         "operator": "A. Archivist",
+        "node_name": "node-1",
         "clock": ManualClock(START_AT),
         "fsync": False,
     }

@@ -46,7 +46,7 @@ def test_records_of_a_file(tmp_path: Path) -> None:
     assert "software: webstrata/0.1\r\n" in about
     assert "operator: A. Archivist\r\n" in about
     assert "hostname" not in about
-    assert re.fullmatch(r"webstrata-\d{14}-\d{5}\.warc\.gz", home.warc.name)
+    assert re.fullmatch(r"webstrata-\d{14}-\d{5}-node-1\.warc\.gz", home.warc.name)
     response, request = records[1:3]
     assert request.field("warc-concurrent-to") == f"<{response.record_id}>"
     assert response.date == request.date == "2026-09-21T14:13:20.250000Z"

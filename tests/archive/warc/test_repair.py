@@ -24,7 +24,7 @@ def crash(folder: Path, data: bytes) -> Path:
     archive = folder / "archive"
     archive.mkdir(parents=True)
     (folder / "index").mkdir()
-    path = archive / "webstrata-20260921141320-00000.warc.gz"
+    path = archive / "webstrata-20260921141320-00000-node-1.warc.gz"
     (archive / (path.name + ".open")).write_bytes(data)
     return path
 

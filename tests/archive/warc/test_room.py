@@ -32,7 +32,13 @@ def test_an_archive_on_a_full_disk(tmp_path: Path) -> None:
     async def scenario() -> None:
         nonlocal left
         archive = WarcArchive(
-            tmp_path, software="x", operator=None, clock=ManualClock(), reserve=10**8, free=lambda folder: left
+            tmp_path,
+            software="x",
+            operator=None,
+            node_name="n",
+            clock=ManualClock(),
+            reserve=10**8,
+            free=lambda folder: left,
         )
         await archive.check_writable()
         left = 10**7
@@ -60,7 +66,7 @@ from webstrata.errors import ArchiveError
 
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-archive = WarcArchive(Path(sys.argv[1]), software="x", operator=None, clock=ManualClock(), reserve=10**6)
+archive = WarcArchive(Path(sys.argv[1]), software="x", operator=None, node_name="n", clock=ManualClock(), reserve=10**6)
 try:
     asyncio.run(archive.check_writable())
     print("writable", archive._max_file_bytes)

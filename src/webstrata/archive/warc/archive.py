@@ -32,7 +32,6 @@ from webstrata.archive.warc.growing import GrowingFile, create_growing_file
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
 from webstrata.archive.warc.room import RESERVE_BYTES, check_room, free_bytes, largest_file
 from webstrata.archive.warc.walk import OPEN_SUFFIX
-from webstrata.clock import digits14
 from webstrata.errors import ArchiveError
 from webstrata.ports import Clock
 from webstrata.records import Capture, Position, ResourceCapture
@@ -57,6 +56,7 @@ class WarcArchive:
         *,
         software: str,
         operator: str | None,
+        node_name: str,
         clock: Clock,
         max_file_bytes: int = 1_000_000_000,
         fsync: bool = True,
@@ -64,13 +64,15 @@ class WarcArchive:
         reserve: int = RESERVE_BYTES,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        """`reserve`: space in bytes that must stay free; `free` tells how much there is."""
+        """`node_name`: the archiver, as part of the names of its files. `reserve`: space in bytes that must stay free; `free`
+        tells how much there is."""
         self._folder = folder
         self._reserve = reserve
         self._free = free
         self._index_folder = index_folder or folder.parent / "index"
         self._software = software
         self._operator = operator
+        self._node_name = node_name
         self._clock = clock
         largest = largest_file()
         self._max_file_bytes = max_file_bytes if largest is None else min(max_file_bytes, max(largest - reserve, 1))
@@ -163,8 +165,9 @@ class WarcArchive:
         return compose.ExchangeRecords(capture, next(self._ids), next(self._ids))
 
     def _open_file(self) -> GrowingFile:
-        stem = f"webstrata-{digits14(self._clock.now())}"
-        file, serial = create_growing_file(self._folder, stem, self._serial, fsync=self._fsync)
+        file, serial = create_growing_file(
+            self._folder, self._clock.now(), self._serial, self._node_name, fsync=self._fsync
+        )
         self._serial = serial + 1
         self._file = file
         self._captures = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from webstrata.archive.warc.file_name import warc_name
 from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.errors import ArchiveError
 
@@ -73,14 +74,16 @@ class GrowingFile:
             self.close()
 
 
-def create_growing_file(folder: Path, stem: str, serial: int, *, fsync: bool) -> tuple[GrowingFile, int]:
+def create_growing_file(
+    folder: Path, at: float, serial: int, node_name: str, *, fsync: bool
+) -> tuple[GrowingFile, int]:
     """A new file with a name that is not used in the folder, and the serial number in that name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(folder, error) from error
     while True:
-        name = f"{stem}-{serial:05d}.warc.gz"
+        name = warc_name(at, serial, node_name)
         if not (folder / name).exists() and not (folder / (name + OPEN_SUFFIX)).exists():
             return GrowingFile(folder, name, fsync=fsync), serial
         serial += 1
