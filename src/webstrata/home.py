@@ -8,7 +8,7 @@ captures/          the journal and the WACZ file of each capture of a site, and 
 readings/          rows of datasets whose reading was interrupted; kept for one day
 keys/              the private keys that sign packages of captures, and what is known about them
 node               the name of this archiver, which identifies its leases
-database           which database the home uses; written when the database is created
+database           for which database the home was made; written when the database is created
 writing            there while a crawl writes to the database
 lock               locked while a crawl runs
 fault              the present fault of this machine, as the last crawl met it
@@ -20,6 +20,7 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -83,7 +84,7 @@ class Home:
             for folder in (home.path, home.archive, home.index):
                 folder.mkdir(parents=True, exist_ok=True)
             if new:
-                home.settings_file.write_text(settings, encoding="utf-8")
+                _write_private(home.settings_file, settings)  # the address of the database may contain a password
             if not (name := path / "node").exists():
                 name.write_text(f"node-{secrets.token_hex(4)}\n", encoding="ascii")
         except OSError as problem:
@@ -91,6 +92,28 @@ class Home:
                 f"cannot create a home in {path}: {problem.strerror}. Choose another folder with --home."
             ) from None
         return home, new
+
+    @classmethod
+    @contextmanager
+    def creating(cls, path: Path, settings: str) -> Iterator[Home]:
+        """Create a home for the block. If the block fails, everything that was created in the folder is removed."""
+        folders = [path, *path.parents]
+        missing = [folder for folder in folders if not folder.exists()]
+        before = set(path.iterdir()) if path.is_dir() else set()
+        try:
+            home, _ = cls.create(path, settings)
+            yield home
+        except BaseException:
+            created = [child for child in path.iterdir() if child not in before] if path.is_dir() else []
+            for child in created:
+                if child.is_dir():
+                    shutil.rmtree(child)
+                else:
+                    child.unlink()
+            for folder in missing:
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
 
     @property
     def node_name(self) -> str:
@@ -101,23 +124,28 @@ class Home:
                 f"the file `node` of {self.path} is missing or damaged. `webstrata --home {self.path} init` creates it."
             ) from None
 
-    def uses_database(self, name: str) -> bool:
-        """Whether this home has had this database, or has archived anything: then it must not get an empty one."""
-        try:
-            if self._database_name.read_text(encoding="utf-8").strip() == name:
-                return True
-        except (OSError, UnicodeDecodeError):
-            pass
+    def has_captures(self) -> bool:
+        """Whether anything is archived: then the home must not get an empty database."""
         return self.archive.is_dir() and any(
             ".warc" in file.name or ".arc" in file.name for file in self.archive.iterdir()
         )
 
-    def remember_database(self, name: str) -> None:
-        """Store which database the home uses, unless it is stored already."""
+    def recorded_database(self) -> str | None:
+        """What `remember_database` has stored; None in a home that never had a database."""
         try:
-            if not self._database_name.exists() or self._database_name.read_text(encoding="utf-8").strip() != name:
-                self._database_name.write_text(f"{name}\n", encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
+            return self._database_name.read_text(encoding="utf-8", errors="replace").strip()
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise HomeError(f"{self._database_name} cannot be read: {problem}. Correct its permissions.") from None
+
+    def remember_database(self, name: str) -> None:
+        """Store for which database the home was made, unless it is stored already."""
+        if self.recorded_database() == name:
+            return
+        try:
+            self._database_name.write_text(f"{name}\n", encoding="utf-8")
+        except OSError as problem:
             raise HomeError(f"{self._database_name} cannot be written: {problem}. Correct its permissions.") from None
 
     @contextmanager
@@ -212,6 +240,12 @@ class Home:
             "index": _size(self.index),
             "database": sum(_size(file) for file in self.path.glob("webstrata.db*")),
         }
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Create a file that only its owner can read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _size(path: Path) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import hashlib
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -18,9 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
 from webstrata.coding import decode
-from webstrata.errors import BadSettings
+from webstrata.errors import BadSettings, StoreError
 from webstrata.home import Home
 from webstrata.remember.engine import open_store, sqlite_file
+from webstrata.remember.homes.named_database import NamedDatabase, decoded, named_database
+from webstrata.remember.homes.store_home import is_schema_name
 from webstrata.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ log = logging.getLogger("webstrata.node")
 
 CLOCK_DIFFERENCE_S = 1.0
 """The clocks of machines that share a PostgreSQL store differ by at most this; politeness depends on it."""
+
+
+def store_address(url: str) -> str:
+    """The URL of a database as a settings file holds it: valid, and with an absolute path for an SQLite file."""
+    file = sqlite_file(url) if url else None
+    return f"sqlite:///{file.absolute()}" if file is not None else url
 
 
 def missing_browser() -> str:
@@ -167,14 +174,16 @@ class Node:
         clock: Clock | None = None,
         reread: Callable[[], Settings] | None = None,
         make_parsers: Callable[[int], ParserPool] | None = None,
+        creates_database: bool = True,
     ) -> None:
-        """`reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
+        """`creates_database`: a home that never had a database gets one; otherwise that is an error. `reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
         of this number of parser processes, for programs that share one between nodes."""
         self.home = home
         self.settings = settings
         self.clock: Clock = clock if clock is not None else RealClock()
         self._reread = reread
         self._make_parsers = make_parsers
+        self._creates_database = creates_database
         self._budget: Budget | None = None
         self._budget_version = self._settings_version()
 
@@ -191,20 +200,53 @@ class Node:
         contact = self.settings.polite.contact or "no contact set"
         return f"{self.settings.polite.robots_token}/{__version__} (web archiving; {contact})"
 
-    @property
-    def _database_name(self) -> str:
-        """How the home remembers its database: not by the URL, which may contain a password."""
-        url = self.settings.store.url
-        return hashlib.blake2b(url.encode(), digest_size=16).hexdigest() if url else self.home.database.name
+    def database(self) -> NamedDatabase:
+        """The database of the home. Raises HomeError if the settings name another one than that it was made for."""
+        schema = self.settings.store.schema
+        if schema and not is_schema_name(schema):
+            raise BadSettings(
+                f"store.schema: {schema!r} cannot be the name of a schema. Use up to 40 lower-case letters, digits and "
+                "underscores, beginning with a letter."
+            )
+        recorded = self._recorded_database()
+        named = named_database(
+            self.settings.store.url,
+            schema,
+            node=self.home.node_name,
+            own_file=self.home.database,
+            recorded=recorded,
+        )
+        if recorded is not None:
+            named.require_same(recorded, self.home.path)
+        return named
+
+    def _recorded_database(self) -> NamedDatabase | None:
+        """The database for which the home was made; None if it never had one."""
+        text = self.home.recorded_database()
+        return decoded(text, self.home.path) if text is not None else None
 
     @asynccontextmanager
     async def store(self, *, locked: bool = False) -> AsyncIterator[SqlStore]:
         """Open the database. Only a home that was never used gets a new one; `locked`: the caller holds the lock."""
+        named, recorded = self.database(), self._recorded_database()
         if file := sqlite_file(self.store_url):
             self.home.require_log(file, locked=locked)
-        name = self._database_name
-        store = open_store(self.store_url, self.clock, create=not self.home.uses_database(name))
-        self.home.remember_database(name)
+        is_new = recorded is None and not self.home.has_captures()
+        try:
+            store = open_store(
+                self.store_url,
+                self.clock,
+                create=is_new and self._creates_database,
+                home=named.store_home(self.home.node_name),
+            )
+        except StoreError as problem:
+            if recorded is None and not self._creates_database:
+                raise StoreError(f"{problem} If the home is new: `webstrata init` creates its database.") from None
+            if recorded is not None and recorded.url != named.url:
+                remedy = recorded.remedy(self.home.path)
+                raise StoreError(f"{problem} This home was made for the database {recorded}. {remedy}") from None
+            raise
+        self.home.remember_database(named.encoded())
         try:
             yield store
         finally:
@@ -213,7 +255,7 @@ class Node:
     def reader(self) -> WarcReader:
         from webstrata.archive.warc.reader import WarcReader
 
-        return WarcReader(self.home.archive, self.home.index)
+        return WarcReader(self.home.archive, self.home.index, self.home.node_name)
 
     def archived_bytes(self) -> int:
         from webstrata.archive.warc.walk import total_bytes
@@ -232,7 +274,14 @@ class Node:
 
         with self.home.locked():
             async with self.store(locked=True) as store:  # first: without a database there is nothing to compare
-                check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
+                names = await store.maintenance.homes() if self.database().shares else []
+                check = ArchiveCheck(
+                    self.home.archive,
+                    self.home.index,
+                    repair=repair,
+                    other_homes=[name for name in names if name != self.home.node_name],
+                    on_progress=on_progress,
+                )
                 check.run()
                 await StoreCheck(store, check, repair=repair, deep=deep).run(self.clock.now())
         return check.result
@@ -259,7 +308,10 @@ class Node:
 
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
-            replacement = DatabaseReplacement(self.store_url, self.clock)
+            named = self.database()
+            replacement = DatabaseReplacement(
+                self.store_url, self.clock, named.store_home(self.home.node_name)
+            )
             store = replacement.open(replace=replace)
             stack.push_async_callback(store.close)
             for torn in repair_archive(self.home.archive, self.home.index):
@@ -290,7 +342,7 @@ class Node:
             result.unreadable = visits.unreadable
             await store.close()
             kept = replacement.put_in_place(digits14(self.clock.now()))
-            self.home.remember_database(self._database_name)
+            self.home.remember_database(named.encoded())
             self.home.database_replaced()
         return result, kept
 

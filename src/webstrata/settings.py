@@ -36,6 +36,13 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[
         str, Meta(description="URL of the database, like `postgresql+psycopg://…`. Empty: SQLite in the home folder.")
     ] = ""
+    schema: Annotated[
+        str,
+        Meta(
+            description="PostgreSQL only: the schema of the home's tables. Empty: one of its own. Homes that name the same "
+            "schema share pages, schedule and budget."
+        ),
+    ] = ""
 
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import make_url
 
 
 @contextmanager
@@ -63,6 +64,16 @@ def postgres_url(postgres: Any) -> Iterator[str]:
         connection.execute(f"CREATE SCHEMA {name}")
         yield f"{postgres.get_uri(driver='psycopg')}&options=-csearch_path%3D{name}"
         connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture
+def postgres_database(postgres: Any) -> Iterator[str]:
+    """URL of an empty database of the test's own, for homes: they make schemas, and share one of them."""
+    name = f"d{uuid.uuid4().hex}"
+    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield make_url(postgres.get_uri(driver="psycopg")).set(database=name).render_as_string(hide_password=False)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

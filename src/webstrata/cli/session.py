@@ -47,7 +47,12 @@ def open_node(home: Path | None, flags: list[str] | None = None) -> Node:
     path = home_path(home)
     opened = Home.open(path)
     settings, _ = settings_file.load(path, flags=flags or ())
-    return Node(opened, settings, reread=lambda: settings_file.load(path, flags=flags or ())[0])
+    return Node(
+        opened,
+        settings,
+        reread=lambda: settings_file.load(path, flags=flags or ())[0],
+        creates_database=False,
+    )
 
 
 def with_policy(flags: list[str] | None, policy: str | None) -> list[str] | None:

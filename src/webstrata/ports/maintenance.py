@@ -23,7 +23,11 @@ class StoreMaintenance(Protocol):
         ...
 
     async def size_bytes(self) -> int:
-        """The size of the database on disk."""
+        """The size on disk of the database, or of the tables of the home on a server that several homes use."""
+        ...
+
+    async def homes(self) -> list[str]:
+        """The names of the archivers whose homes use these tables: one, unless several share them."""
         ...
 
     async def check_engine(self) -> EngineCheck:

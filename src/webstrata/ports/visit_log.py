@@ -31,7 +31,7 @@ class VisitLog(Protocol):
         ...
 
     async def originals(self, payloads: Sequence[str]) -> dict[str, Original]:
-        """The records that first held these payloads, by payload digest."""
+        """The records that first held these payloads in the archive of this home, by payload digest."""
         ...
 
     def positions(self) -> AsyncIterator[tuple[Position, str | None]]:
@@ -43,7 +43,7 @@ class VisitLog(Protocol):
         ...
 
     def all_originals(self) -> AsyncIterator[Original]:
-        """The originals of all payloads."""
+        """The originals of all payloads in the archive of this home."""
         ...
 
     async def download_times(self, limit: int) -> list[tuple[str, float, int]]:

@@ -2,15 +2,17 @@
 
 `machine_clocks` has, for each start of a machine, the difference between the system time and the time since that start.
 If it has changed, the clock was set, by exactly that much, and all times are moved once, by whichever process notices
-first. After a restart of the machine the difference is not known; then only times that lie in the future and cannot are
+first. The times of politeness have readings of their own (`politeness_clocks`): several homes share them, and the first
+of these homes moves them. After a restart of the machine the difference is not known; then only times that lie in the future and cannot are
 corrected. The visit log, and what users set (snoozes, boosts), keep their times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Column, Connection, and_, case, delete, func, or_, select, update
+from sqlalchemy import Column, Connection, Table, and_, case, delete, func, or_, select, update
 
 from webstrata.clock import DAY_S, STEP_S
 from webstrata.records import ClockReading, TimesMoved
@@ -23,6 +25,7 @@ from webstrata.remember.tables import (
     hosts,
     machine_clocks,
     pages,
+    politeness_clocks,
     queue,
     reservations,
     robots,
@@ -44,18 +47,12 @@ _KEPT_S = 30 * DAY_S
 _LONGEST_LEASE_S = DAY_S
 """Leases and reservations last a round and an hour."""
 
-_MOVED: tuple[Column[Any], ...] = (
+_OF_HOME: tuple[Column[Any], ...] = (
     pages.c.added_at,  # rhythms count from it
     pages.c.next_at,
     pages.c.last_visit_at,
     pages.c.last_seen_at,
     queue.c.lease_until,
-    hosts.c.next_at,
-    hosts.c.backoff_until,
-    host_leases.c.lease_until,
-    host_leases.c.wanted_until,
-    addresses.c.next_at,
-    robots.c.at,
     budgets.c.at,
     reservations.c.until,
     sources.c.read_at,
@@ -63,6 +60,15 @@ _MOVED: tuple[Column[Any], ...] = (
     unwatched_signals.c.seen_at,
 )
 """Times that this program set for itself, by its clock."""
+_OF_POLITENESS: tuple[Column[Any], ...] = (
+    hosts.c.next_at,
+    hosts.c.backoff_until,
+    host_leases.c.lease_until,
+    host_leases.c.wanted_until,
+    addresses.c.next_at,
+    robots.c.at,
+)
+"""The same, of the tables that several homes may share."""
 
 
 def follow_clock(
@@ -70,45 +76,47 @@ def follow_clock(
 ) -> TimesMoved:
     """See `ports.StoreMaintenance.follow_clock`."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("LOCK TABLE machine_clocks IN SHARE ROW EXCLUSIVE MODE")
-    now, by_s, ahead = reading.at, _difference(connection, reading), 0
+        connection.exec_driver_sql("LOCK TABLE politeness_clocks, machine_clocks IN SHARE ROW EXCLUSIVE MODE")
+    now, by_s, ahead = reading.at, _difference(connection, machine_clocks, reading), 0
     if by_s:
-        _move(connection, by_s)
+        _move(connection, _OF_HOME, by_s)
+        _update_queue(connection)
+    if polite_by_s := _difference(connection, politeness_clocks, reading):  # locked last, as by commits
+        _move(connection, _OF_POLITENESS, polite_by_s)
     if _newest(connection) > now + AHEAD_S:
         ahead = _repair(connection, now, longest_gap_s, longest_pause_s)
     return TimesMoved(by_s=by_s, ahead_pages=ahead)
 
 
-def _lock(connection: Connection) -> None:
+def _lock(connection: Connection, columns: Sequence[Column[Any]]) -> None:
     """Let other writers wait: whole tables are changed, in another order than theirs."""
     if connection.dialect.name == "postgresql":
-        names = ", ".join(dict.fromkeys(column.table.name for column in _MOVED))
+        names = ", ".join(dict.fromkeys(column.table.name for column in columns))
         connection.exec_driver_sql(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE")
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
 
 
-def _difference(connection: Connection, reading: ClockReading) -> float:
+def _difference(connection: Connection, clocks: Table, reading: ClockReading) -> float:
     """By how much the clock was set since the last reading on this machine; the reading is stored."""
-    query = select(machine_clocks.c.uptime_s, machine_clocks.c.at).where(machine_clocks.c.machine == reading.machine)
+    query = select(clocks.c.uptime_s, clocks.c.at).where(clocks.c.machine == reading.machine)
     row = connection.execute(query).first()
     values = {"machine": reading.machine, "uptime_s": reading.uptime_s, "at": reading.at}
-    statements.put(connection, machine_clocks, "machine", [values])
+    statements.put(connection, clocks, "machine", [values])
     if row is None:
-        connection.execute(delete(machine_clocks).where(machine_clocks.c.at < reading.at - _KEPT_S))
+        connection.execute(delete(clocks).where(clocks.c.at < reading.at - _KEPT_S))
         return 0.0
     uptime_s, at = row
     by_s: float = reading.offset_s - (at - uptime_s)
     return by_s if abs(by_s) > STEP_S + _DRIFT * max(reading.uptime_s - uptime_s, 0.0) else 0.0
 
 
-def _move(connection: Connection, by_s: float) -> None:
-    _lock(connection)
+def _move(connection: Connection, columns: Sequence[Column[Any]], by_s: float) -> None:
+    _lock(connection, columns)
     by_table: dict[Any, dict[str, Any]] = {}
-    for column in _MOVED:
+    for column in columns:
         by_table.setdefault(column.table, {})[column.name] = column + by_s
     for table, values in by_table.items():
         connection.execute(update(table).values(values))
-    _update_queue(connection)
 
 
 def _update_queue(connection: Connection) -> None:
@@ -126,7 +134,7 @@ def _newest(connection: Connection) -> float:
 
 def _repair(connection: Connection, now: float, longest_gap_s: float, longest_pause_s: float) -> int:
     """Correct times that lie in the future and cannot; returns the number of pages among them."""
-    _lock(connection)
+    _lock(connection, (*_OF_HOME, *_OF_POLITENESS))
     latest = connection.execute(select(func.max(pages.c.last_visit_at))).scalar() or now
     shift: Any = min(now - latest, 0.0)
     # The order and distance of visits stay. But no page looks older than its interval: that would be false evidence.

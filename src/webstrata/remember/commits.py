@@ -38,8 +38,8 @@ _LOGGED = select(visits.c.page_id, visits.c.at).where(
 )
 
 
-def commit(connection: Connection, batch: Batch, now: float) -> None:
-    """Write the batch. A batch that was committed before changes nothing, so the transaction may be repeated."""
+def commit(connection: Connection, batch: Batch, now: float, home: str = "") -> None:
+    """Write the batch; `home`: in whose archive its records are. A batch that was committed before changes nothing, so the transaction may be repeated."""
     delta = TotalsDelta()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
     # A link that cannot be stored in a column must not fail the batch.
@@ -48,7 +48,7 @@ def commit(connection: Connection, batch: Batch, now: float) -> None:
     _update_pages(connection, entries, [*_woken(connection, batch), *adopted], delta)
     fresh = _unlogged(connection, entries)
     insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
-    _insert_originals(connection, batch)
+    _insert_originals(connection, batch, home)
     insert_pages(connection, found, now, delta)
     adopt(connection, found, adopted, now, delta)
     queue.wake(connection, batch.wake)
@@ -107,13 +107,14 @@ def _unlogged(connection: Connection, entries: Sequence[FinishedVisit]) -> list[
     return list(fresh.values())
 
 
-def _insert_originals(connection: Connection, batch: Batch) -> None:
+def _insert_originals(connection: Connection, batch: Batch, home: str) -> None:
     first: dict[str, Original] = {}
     for original in batch.originals:
         first.setdefault(original.payload, original)
     values = [
         {
             "payload": original.payload,
+            "home": home,
             "record_id": original.record_id,
             "at": original.at,
             "url": required(original.url),
@@ -122,4 +123,4 @@ def _insert_originals(connection: Connection, batch: Batch) -> None:
         }
         for _, original in sorted(first.items())
     ]
-    insert_missing(connection, originals, ["payload"], values)
+    insert_missing(connection, originals, ["payload", "home"], values)

@@ -6,63 +6,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Dialect, Engine, NullPool, create_engine, event, inspect, make_url, text
+from msgspec.structs import replace
+from sqlalchemy import URL, Connection, Dialect, Engine, NullPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.util import LRUCache
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
 from webstrata.remember.db_thread import DbThread, explained, unreadable
+from webstrata.remember.homes.schemas import MAKE_AGAIN, bring_up_to_date
+from webstrata.remember.homes.store_home import POLITENESS_SCHEMA, StoreHome
 from webstrata.remember.integrity.row_checksums import register
-from webstrata.remember.migrations.upgrade import HEAD, upgrade
 from webstrata.remember.store import Database, SqlStore
-
-KNOWN = {f"{number:04}" for number in range(1, int(HEAD) + 1)}
-
-_MAKE_AGAIN = (
-    "The archive is not affected. Restore the database from a backup, or run `webstrata rebuild` to make it again from "
-    "the WARC files."
-)
-VERSIONS = "alembic_version"
-"""The table with the version of the tables."""
-_LOCK = 0x77656273  # the advisory lock that allows one migration at a time on PostgreSQL
-
-
-def bring_up_to_date(engine: Engine, create: bool) -> None:
-    """Run the missing migrations in one transaction: after a crash the database has the old version."""
-    with engine.connect() as connection:
-        if version(connection) == HEAD:
-            return
-    with engine.execution_options(webstrata_begin="BEGIN IMMEDIATE").connect() as connection, connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SET LOCAL statement_timeout = 0"))
-            connection.execute(text("SET LOCAL lock_timeout = 0"))
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        _refuse_foreign_tables(connection, create)
-        upgrade(connection, HEAD)
-
-
-def version(connection: Connection) -> str | None:
-    """The version of the database; None if it has no Webstrata tables."""
-    if not inspect(connection).has_table(VERSIONS):
-        return None
-    found: str | None = connection.execute(text(f"SELECT version_num FROM {VERSIONS}")).scalar()
-    return found
-
-
-def _refuse_foreign_tables(connection: Connection, create: bool) -> None:
-    where = connection.engine.url.render_as_string()
-    found = version(connection)
-    if found is None and inspect(connection).has_table("pages"):
-        raise StoreError(f"{where} holds tables of another program. Name an empty database.")
-    if found is None and not create:
-        raise StoreError(f"the tables of the database {where} are missing. {_MAKE_AGAIN}")
-    if found is not None and found not in KNOWN:
-        raise StoreError(
-            f"{where} was written by a newer Webstrata (its tables are version {found}, this program knows {HEAD}). "
-            "Install the newer version."
-        )
-
 
 PATIENCE_S = 30.0
 
@@ -83,17 +38,27 @@ _PRAGMAS = (
 )
 
 
-def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = PATIENCE_S) -> SqlStore:
+def open_store(
+    url: str,
+    clock: Clock,
+    create: bool = True,
+    patience_s: float = PATIENCE_S,
+    home: StoreHome | None = None,
+) -> SqlStore:
     """Open the store at this URL and migrate its tables, or raise `StoreError` with the reason.
 
     `create`: create the tables in an empty or missing database; otherwise such a database is an error.
-    `patience_s`: how long to retry transient errors.
+    `patience_s`: how long to retry transient errors. `home`: who opens it; tables of another home are an error. Without
+    it, all tables are in one place, and belong to nobody.
     """
     # A single lock wait is shorter than the patience, so that a connection lost while waiting is noticed.
     wait_ms = min(_LONGEST_WAIT_MS, round(patience_s * 500))
-    engine = _engine(_parsed(url), create, wait_ms)
+    parsed = _parsed(url)
+    if home is not None and parsed.drivername == "sqlite":
+        home = replace(home, schema="")  # a file has one set of tables
+    engine = _engine(parsed, create, wait_ms, home.schema if home is not None else "")
     try:
-        bring_up_to_date(engine, create)
+        bring_up_to_date(engine, create, home)
     except DBAPIError as error:
         raise explained(error, engine.url.render_as_string(), 0.0) from error
     except UnicodeDecodeError as error:
@@ -103,6 +68,7 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
         writer=DbThread(writer, "writer", clock, patience_s),
         reader=DbThread(engine, "reader", clock, patience_s),
         clock=clock,
+        home=home.node if home is not None and home.shares else "",
     )
     return SqlStore(database)
 
@@ -113,9 +79,22 @@ def sqlite_file(url: str) -> Path | None:
     return Path(parsed.database) if parsed.drivername == "sqlite" and parsed.database else None
 
 
-def postgres_engine(url: str) -> Engine:
+def without_password(url: str) -> str:
+    """The address of a database as it may be stored and shown."""
+    parsed = _parsed(url).difference_update_query(["password", "sslpassword"])
+    return URL.create(
+        parsed.drivername,
+        username=parsed.username,
+        host=parsed.host,
+        port=parsed.port,
+        database=parsed.database,
+        query=parsed.query,
+    ).render_as_string()
+
+
+def postgres_engine(url: str, schema: str = "") -> Engine:
     """An engine without limits of time, for long transactions. Raises StoreError without the driver."""
-    return _engine(_parsed(url), True, 0)
+    return _engine(_parsed(url), True, 0, schema)
 
 
 def _parsed(url: str) -> URL:
@@ -130,11 +109,11 @@ def _parsed(url: str) -> URL:
     return parsed
 
 
-def _engine(url: URL, create: bool, wait_ms: int) -> Engine:
+def _engine(url: URL, create: bool, wait_ms: int, schema: str) -> Engine:
     try:
         if url.drivername == "sqlite":
             return _sqlite(url, create, wait_ms)
-        return _postgres(url, wait_ms)
+        return _postgres(url, wait_ms, schema)
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs its driver: pip install 'webstrata[postgres]'.") from None
 
@@ -144,9 +123,9 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
         raise StoreError("the store needs a file: sqlite:///path/to/file.")
     path = Path(url.database)
     if not create and not path.exists():
-        raise StoreError(f"the database {path} is missing. {_MAKE_AGAIN}")
+        raise StoreError(f"the database {path} is missing. {MAKE_AGAIN}")
     if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
-        raise StoreError(f"the database {path} is empty (0 bytes). {_MAKE_AGAIN}")
+        raise StoreError(f"the database {path} is empty (0 bytes). {MAKE_AGAIN}")
     dialect = _sqlite_dialect()
     words, options = dialect.create_connect_args(url)
     options["timeout"] = wait_ms / 1000
@@ -184,7 +163,11 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("webstrata_begin", "BEGIN"))
 
 
-def _postgres(url: URL, wait_ms: int) -> Engine:
-    user_options = url.query.get("options", "")  # for example a search_path
+def _postgres(url: URL, wait_ms: int, schema: str) -> Engine:
+    user_options = str(url.query.get("options", ""))
+    if schema and "search_path" in user_options:
+        raise StoreError("store.url sets a search_path. Remove it, and name the schema of the home in store.schema.")
     options = f"-c statement_timeout={_STATEMENT_MS} -c lock_timeout={wait_ms} {user_options}"
+    if schema:
+        options += f" -c search_path={schema},{POLITENESS_SCHEMA}"
     return create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 10, "options": options})

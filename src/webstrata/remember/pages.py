@@ -13,7 +13,7 @@ from webstrata.remember import queue as queue_rows
 from webstrata.remember import rows, unwatched_signals
 from webstrata.remember.page_rules import extended, forget_validators, reset_comparison
 from webstrata.remember.statements import CHUNK, chunks, insert_into, insert_missing
-from webstrata.remember.tables import hosts, page_tags, pages, queue, sites
+from webstrata.remember.tables import page_tags, pages, queue, sites, watched_hosts
 from webstrata.remember.text import is_storable, named
 from webstrata.remember.totals import TotalsDelta, rate
 
@@ -166,14 +166,8 @@ def _locked(connection: Connection, key: Any, values: Sequence[Any]) -> list[Any
 
 
 def _watch_hosts(connection: Connection, names: set[str], delta: TotalsDelta) -> None:
-    statement = insert_into(connection, hosts)
-    statement = statement.on_conflict_do_update(
-        index_elements=["host"], set_={"watched": True}, where=hosts.c.watched.is_(False)
-    )
-    if names:
-        values = [{"host": name, "watched": True} for name in sorted(names)]
-        done = connection.execute(statement, values, execution_options={"preserve_rowcount": True})
-        delta.counts["hosts"] += done.rowcount
+    rows_of_hosts = [{"host": name} for name in sorted(names)]
+    delta.counts["hosts"] += insert_missing(connection, watched_hosts, ["host"], rows_of_hosts)
 
 
 def _tag(connection: Connection, wanted: dict[str, tuple[str, ...]]) -> None:

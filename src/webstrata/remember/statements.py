@@ -86,7 +86,8 @@ def _compiled(
     fixed = {name: value for name, value in compiled.params.items() if name not in names}
     if not compiled.positional:
         return str(compiled), lambda row: {**fixed, **row}
-    in_order = itemgetter(*compiled.positiontup)
+    order = compiled.positiontup
+    in_order: Any = itemgetter(*order) if len(order) > 1 else lambda row: (row[order[0]],)
     if not fixed:
         return str(compiled), in_order
     return str(compiled), lambda row: in_order({**fixed, **row})

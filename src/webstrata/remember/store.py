@@ -6,7 +6,7 @@ database thread; the functions with the SQL are in the modules named there.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from msgspec import Struct
@@ -28,6 +28,7 @@ from webstrata.remember import (
     visit_log,
 )
 from webstrata.remember.db_thread import DbThread
+from webstrata.remember.homes import owners
 from webstrata.remember.hosts import leases, politeness, templates
 from webstrata.remember.integrity import contradictions, engine_check, row_checksums, schema_check
 from webstrata.remember.sites import finds as site_finds
@@ -42,6 +43,8 @@ class Database(Struct, frozen=True, kw_only=True):
     writer: DbThread
     reader: DbThread
     clock: Clock
+    home: str = ""
+    """The home that uses the database, if others share its tables; otherwise empty."""
 
 
 class Role:
@@ -168,17 +171,21 @@ class SqlVisitLog(Role):
     download_times = reads(visit_log.download_times)
     observations = reads(visit_log.observations)
     of_page = reads(visit_log.of_page)
-    originals = reads(visit_log.known_originals)
     rounds = reads(visit_log.latest_rounds)
     unparsable = reads(visit_log.unparsable_contents)
     _commit = writes(commits.commit)
+    _originals = reads(visit_log.known_originals)
     _positions_after = reads(visit_log.positions_after)
     _visits_after = reads(visit_log.visits_after)
     _originals_after = reads(visit_log.originals_after)
 
     async def commit(self, batch: Batch) -> None:
         """Write the whole batch in one transaction and end the leases of its pages."""
-        await self._commit(batch, self.database.clock.now())
+        await self._commit(batch, self.database.clock.now(), self.database.home)
+
+    async def originals(self, payloads: Sequence[str]) -> dict[str, Original]:
+        """The records of this home's archive that first held these payloads, by payload digest."""
+        return await self._originals(payloads, self.database.home)
 
     async def positions(self) -> AsyncIterator[tuple[Position, str | None]]:
         """Every WARC position in the log, with its payload digest."""
@@ -197,9 +204,9 @@ class SqlVisitLog(Role):
             last = chunk[-1].id or 0
 
     async def all_originals(self) -> AsyncIterator[Original]:
-        """The originals of all payloads."""
+        """The originals of all payloads in this home's archive."""
         last = ""
-        while chunk := await self._originals_after(last, _STREAM_ROWS):
+        while chunk := await self._originals_after(last, _STREAM_ROWS, self.database.home):
             for original in chunk:
                 yield original
             last = chunk[-1].payload
@@ -243,6 +250,7 @@ class SqlMaintenance(Role):
     changed_rows = reads(row_checksums.changed_rows)
     schema_faults = reads(schema_check.schema_faults)
     days = reads(totals.by_day)
+    homes = reads(owners.home_names)
     host_days = reads(totals.by_host_and_day)
     size_bytes = reads(totals.size_bytes)
     tag_counts = reads(totals.tag_counts)

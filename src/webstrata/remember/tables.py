@@ -1,6 +1,7 @@
 """The tables as the migrations create them. `docs/reference/store.md` describes the columns and indexes.
 
-Instants are doubles (they are read back exactly); lists and small structs are JSON text.
+Instants are doubles (they are read back exactly); lists and small structs are JSON text. On PostgreSQL, the tables marked
+`_SHARED` are in the schema of politeness, which all homes of a database share, the others in the schema of the home.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ metadata = MetaData(
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     }
 )
+
+_SHARED = {"shared": True}
 
 # SQLite generates row ids only for a column declared INTEGER.
 RowId = BigInteger().with_variant(Integer(), "sqlite")
@@ -184,6 +187,7 @@ originals = Table(
     "originals",
     metadata,
     Column("payload", Text, primary_key=True),
+    Column("home", Text, primary_key=True),  # in whose archive the record is; empty if the tables have one home
     Column("record_id", Text, nullable=False),
     Column("at", Double, nullable=False),
     Column("url", Text, nullable=False),
@@ -232,16 +236,25 @@ unwatched_signals = Table(
 )
 Index("ix_unwatched_signals_url", unwatched_signals.c.url)
 
+# Hosts that ever had a watched page.
+watched_hosts = Table(
+    "watched_hosts",
+    metadata,
+    Column("host", Text, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+# The politeness of hosts that were ever visited.
 hosts = Table(
     "hosts",
     metadata,
     Column("host", Text, primary_key=True),
-    Column("watched", Boolean, nullable=False),
-    Column("next_at", Double),  # null: never visited, so there is no politeness state
-    Column("backoff_until", Double),
-    Column("backoff_count", Integer),
-    Column("last_duration_s", Double),
+    Column("next_at", Double, nullable=False),
+    Column("backoff_until", Double, nullable=False),
+    Column("backoff_count", Integer, nullable=False),
+    Column("last_duration_s", Double, nullable=False),
     sqlite_with_rowid=False,
+    info=_SHARED,
 )
 
 # Which process may send requests to a host. Separate from `hosts`, so that renewing does not wait for a commit that
@@ -255,6 +268,7 @@ host_leases = Table(
     Column("wanted_by", Text),  # another process that waits for the host
     Column("wanted_until", Double),
     sqlite_with_rowid=False,
+    info=_SHARED,
 )
 _wanted = host_leases.c.wanted_until.is_not(None)
 Index("ix_host_leases_wanted", host_leases.c.wanted_until, sqlite_where=_wanted, postgresql_where=_wanted)
@@ -272,6 +286,7 @@ addresses = Table(
     Column("address", Text, primary_key=True),
     Column("next_at", Double, nullable=False),
     sqlite_with_rowid=False,
+    info=_SHARED,
 )
 
 robots = Table(
@@ -282,6 +297,7 @@ robots = Table(
     Column("at", Double, nullable=False),
     Column("status", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
+    info=_SHARED,
 )
 Index("ix_robots_host", robots.c.host)
 
@@ -373,13 +389,30 @@ reservations = Table(
     Column("until", Double, nullable=False),
 )
 
-# The last reading of the clock on each start of a machine: whether the system clock was set since.
+# The last reading of the clock on each start of a machine: whether the system clock was set since. The times of politeness
+# follow readings of their own: they are moved once for all homes.
 machine_clocks = Table(
     "machine_clocks",
     metadata,
     Column("machine", Text, primary_key=True),
     Column("uptime_s", Double, nullable=False),
     Column("at", Double, nullable=False),
+)
+politeness_clocks = Table(
+    "politeness_clocks",
+    metadata,
+    Column("machine", Text, primary_key=True),
+    Column("uptime_s", Double, nullable=False),
+    Column("at", Double, nullable=False),
+    info=_SHARED,
+)
+
+# The homes that use these tables: one, unless several have chosen to share them.
+homes = Table(
+    "homes",
+    metadata,
+    Column("node", Text, primary_key=True),
+    Column("shares", Boolean, nullable=False),
 )
 
 # The policy state of a host: recent joint changes of its pages, packed by the policy.

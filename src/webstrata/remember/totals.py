@@ -12,7 +12,17 @@ from sqlalchemy import ColumnElement, Connection, Integer, cast, delete, func, s
 from webstrata.clock import DAY_S
 from webstrata.records import HostDayTotals, PageRole, PageState, StoreTotals, Visit
 from webstrata.remember.statements import add_up
-from webstrata.remember.tables import day_totals, host_days, hosts, page_tags, pages, queue, sites, totals, visits
+from webstrata.remember.tables import (
+    day_totals,
+    host_days,
+    page_tags,
+    pages,
+    queue,
+    sites,
+    totals,
+    visits,
+    watched_hosts,
+)
 
 _RATE_UNIT = 1_000_000
 _SLOTS = 16
@@ -155,9 +165,16 @@ def site_sizes(connection: Connection) -> dict[int, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
+_SCHEMA_BYTES = (
+    "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
+    "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+)
+
+
 def size_bytes(connection: Connection) -> int:
+    """The size of the database file; on PostgreSQL, of the tables of the home, with their indexes."""
     if connection.dialect.name == "postgresql":
-        return _count(connection, select(func.pg_database_size(func.current_database())))
+        return int(connection.exec_driver_sql(_SCHEMA_BYTES).scalar_one())
     return int(
         connection.exec_driver_sql(
             "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
@@ -235,7 +252,7 @@ def _current(connection: Connection) -> TotalsDelta:
         delta.count(role, state, number)
     for state, interval_s in connection.execute(select(pages.c.state, pages.c.interval_s)):
         delta.rate(0, rate(state, interval_s))
-    watched = select(func.count()).where(hosts.c.watched)
+    watched = select(func.count()).select_from(watched_hosts)
     delta.counts["hosts"] = int(connection.execute(watched).scalar_one())
     return delta
 

@@ -38,13 +38,17 @@ def of_page(
     return [rows.visit(row) for row in connection.execute(query)]
 
 
-_ORIGINALS = select(originals).where(originals.c.payload.in_(bindparam("payloads", expanding=True)))
+_ORIGINALS = select(*(column for column in originals.c if column.name != "home"))
+_NAMED_ORIGINALS = _ORIGINALS.where(
+    originals.c.payload.in_(bindparam("payloads", expanding=True)), originals.c.home == bindparam("home")
+)
 
 
-def known_originals(connection: Connection, payloads: Sequence[str]) -> dict[str, Original]:
+def known_originals(connection: Connection, payloads: Sequence[str], home: str = "") -> dict[str, Original]:
+    """The originals in the archive of this home: a revisit record must not refer to another archive."""
     found = {}
     for chunk in chunks(sorted(set(payloads))):
-        for row in connection.execute(_ORIGINALS, {"payloads": chunk}):
+        for row in connection.execute(_NAMED_ORIGINALS, {"payloads": chunk, "home": home}):
             found[row.payload] = _original(row)
     return found
 
@@ -86,10 +90,10 @@ def visits_after(connection: Connection, last_id: int, size: int) -> list[Visit]
     return [rows.visit(row) for row in connection.execute(query)]
 
 
-def originals_after(connection: Connection, last: str, size: int) -> list[Original]:
-    """The next originals, by payload digest."""
-    query = select(originals).where(originals.c.payload > last).order_by(originals.c.payload).limit(size)
-    return [_original(row) for row in connection.execute(query)]
+def originals_after(connection: Connection, last: str, size: int, home: str = "") -> list[Original]:
+    """The next originals in the archive of this home, by payload digest."""
+    query = _ORIGINALS.where(originals.c.payload > last, originals.c.home == home)
+    return [_original(row) for row in connection.execute(query.order_by(originals.c.payload).limit(size))]
 
 
 def observations(connection: Connection, ids: Sequence[int]) -> list[tuple[int, float, bool]]:

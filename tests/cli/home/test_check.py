@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from tests.cli.conftest import Call, Demo, LocalServer
-from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
+from tests.remember.conftest import postgres, postgres_database  # noqa: F401 - fixtures
 from webstrata.remember.integrity.row_checksums import register
 
 COUNTS = ("bad", "dangling", "lost", "repaired")
@@ -180,10 +180,10 @@ def test_log_without_its_page(damaged: Path, call: Call) -> None:
     assert "backup" in left["do"]
 
 
-def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_url: str) -> None:  # noqa: F811
+def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_database: str) -> None:  # noqa: F811
     """On PostgreSQL the same faults are found and repaired; what the server does not allow to check is noted."""
     server.pages["/"] = ("text/html", b"<p>a page of some words")
-    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_url}
+    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_database}
     assert call("--home", home, "watch", server.url(), **where).code == 0
     assert call("--home", home, "crawl", **where).code == 0
 
@@ -193,7 +193,7 @@ def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_url: s
     for note in clean.json["notes"]:
         assert "pg_amcheck" in note
 
-    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+    with psycopg.connect(postgres_database.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute("UPDATE host_days SET visits = visits + 1")
     result = call("--home", home, "check", **where)
     assert result.code == 1

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from tests.cli.conftest import Call, Demo, LocalServer, started
-from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
+from tests.remember.conftest import postgres, postgres_database  # noqa: F401 - fixtures
 
 COMMANDS = (
     "init", "check", "crawl", "run --for 1s", "list", "status", "watch http://a.test/", "unwatch http://a.test/",
@@ -144,17 +144,17 @@ def test_postgresql(
     tmp_path: Path,
     call: Call,
     server: LocalServer,
-    postgres_url: str,  # noqa: F811
+    postgres_database: str,  # noqa: F811
 ) -> None:
     """Tables that are missing are an error; `rebuild` makes them in the server's database, and never overwrites any."""
     server.pages["/"] = ("text/html", b"<p>a page of some words")
-    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_url}
+    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_database}
     assert call("--home", home, "watch", server.url(), **where).code == 0
     assert call("--home", home, "crawl", **where).code == 0
     before = call("--home", home, "log", server.url(), "--json", **where).json["visits"]
     assert "holds Webstrata tables" in call("--home", home, "rebuild", **where).err
 
-    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+    with psycopg.connect(postgres_database.replace("+psycopg", ""), autocommit=True) as connection:
         (schema,) = connection.execute("SELECT current_schema()").fetchone() or ("",)
         connection.execute(f'ALTER SCHEMA "{schema}" RENAME TO "{schema}_lost"')
         connection.execute(f'CREATE SCHEMA "{schema}"')

@@ -85,7 +85,7 @@ class WarcArchive:
         self._index_complete = True
         self._index_fd: int | None = None
         self._closed = False
-        self._reader = WarcReader(folder, self._index_folder)
+        self._reader = WarcReader(folder, self._index_folder, node_name)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
 
     async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:

@@ -20,6 +20,7 @@ from msgspec import Struct
 from webstrata.archive.index.cdxj import at_of, parse
 from webstrata.archive.index.segment import growing_name, record_line, segment_name, sorted_segment, write_segment
 from webstrata.archive.warc.capture_table import CaptureTable
+from webstrata.archive.warc.file_name import is_written_by
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.repair import cut_tail, repair_archive
 from webstrata.archive.warc.rules import record_faults
@@ -62,6 +63,8 @@ class ArchiveCheckResult(Struct, kw_only=True):
     dangling: int = 0
     lost: int = 0
     repaired: int = 0
+    elsewhere: int = 0
+    """Positions in the database whose records are in the archives of other homes that share it; they are not checked."""
     findings: list[CheckFinding] = []
     groups: list[FindingGroup] = []
     """How many findings there are for each remedy."""
@@ -84,8 +87,11 @@ class ArchiveCheck:
         *,
         repair: bool = False,
         fsync: bool = True,
+        other_homes: Sequence[str] = (),
         on_progress: Callable[[int], object] = lambda count: None,
     ) -> None:
+        """`other_homes`: the names of archivers whose visits are in the same database."""
+        self._other_homes = other_homes
         self._archive = archive_folder
         self._index = index_folder
         self._repair = repair
@@ -154,6 +160,9 @@ class ArchiveCheck:
 
     def _leads_to_capture(self, position: Position, payload: str | None) -> bool:
         captures = self._captures.get(position.file)
+        if captures is None and any(is_written_by(position.file, node) for node in self._other_homes):
+            self.result.elsewhere += 1
+            return False
         fault = captures.fault(position, payload) if captures else "no such file in the archive"
         if fault:
             advice = "restore the file from a backup; until then the content of this visit cannot be shown"

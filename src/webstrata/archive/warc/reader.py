@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.lookup import Index
 from webstrata.archive.warc import http_head
+from webstrata.archive.warc.file_name import is_written_by, writer_of
 from webstrata.archive.warc.members import MAGIC, DamagedBytes, member_at
 from webstrata.archive.warc.record import WarcRecord, bare_uri, parse_record
 from webstrata.archive.warc.walk import OPEN_SUFFIX, records_of
@@ -43,7 +44,9 @@ class WarcCapture(Struct, frozen=True, kw_only=True):
 class WarcReader:
     """Reads finished and growing files. Thread-safe."""
 
-    def __init__(self, archive_folder: Path, index_folder: Path) -> None:
+    def __init__(self, archive_folder: Path, index_folder: Path, node_name: str | None = None) -> None:
+        """`node_name`: the archiver to which the folder belongs, to tell its files from those of other homes."""
+        self._node_name = node_name
         self._folder = archive_folder
         self._index = Index(index_folder)
 
@@ -93,6 +96,12 @@ class WarcReader:
         for path in (self._folder / name, self._folder / (name + OPEN_SUFFIX), self._folder / name):
             if path.is_file():
                 return path
+        writer = writer_of(name)
+        if self._node_name is not None and writer is not None and not is_written_by(name, self._node_name):
+            raise ArchiveError(
+                f"this capture is in the archive of another home ({writer}): byte {offset} of {name}. Run the command with "
+                "that home."
+            )
         raise _unreadable(name, offset, "no such file")
 
     def _resolved(self, record: WarcRecord) -> WarcCapture:

@@ -43,6 +43,10 @@ def command(
             f"{counted(result.records, 'record')}: {result.bad} bad, {result.dangling} dangling, {result.lost} lost, "
             f"{result.repaired} repaired"
         )
+        if result.elsewhere:
+            typer.echo(
+                f"{counted(result.elsewhere, 'record')} of the database in the archives of other homes: not checked here"
+            )
         for group in result.groups:
             _show_group(group, [one for one in result.findings if (one.count, one.do) == (group.count, group.do)])
         for note in result.notes:

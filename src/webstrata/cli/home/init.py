@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,8 +11,10 @@ from webstrata import settings as settings_file
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import print_json
 from webstrata.cli.session import home_path, run_async
-from webstrata.home import Home
-from webstrata.node import Node
+from webstrata.errors import HomeError, UsageError
+from webstrata.home import TEMPLATE, Home
+from webstrata.node import Node, store_address
+from webstrata.settings import Settings
 
 
 def command(
@@ -23,32 +26,93 @@ def command(
             show_default=False,
         ),
     ] = "",
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The database of the home, like postgresql+psycopg://webstrata@/webstrata; it is written to the settings "
+            "file. Default: an SQLite file in the home.",
+            show_default=False,
+        ),
+    ] = None,
+    flags: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Write store.url or store.schema to the settings file. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
     path = home_path(home)
-    created, new = Home.create(path)
-    file = created.settings_file
-    if contact and new:
-        text = file.read_text(encoding="utf-8")
-        file.write_text(text.replace('contact = ""', f"contact = {_quoted(contact)}"), encoding="utf-8")
-    settings, _ = settings_file.load(path)
-
-    async def open_database() -> None:
-        async with Node(created, settings).store():
-            pass
-
-    run_async(open_database)
+    options = _store_options(flags or [], store)
+    new = not Home(path).settings_file.exists()
+    settings = _create(path, contact, options) if new else _complete(path, options)
     if as_json:
         print_json({"home": str(path), "new": new})
     elif new:
         typer.echo(f"Created a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
         if not settings.polite.contact:
-            typer.echo(f"Please set polite.contact in {file}, so that site owners can reach you.")
+            typer.echo(
+                f"Please set polite.contact in {Home(path).settings_file}, so that site owners can reach you."
+            )
     else:
         typer.echo(f"{path} is already a home; nothing was changed.")
         if contact and contact != settings.polite.contact:
-            typer.echo(f"To change the contact, set polite.contact in {file}.", err=True)
+            typer.echo(f"To change the contact, set polite.contact in {Home(path).settings_file}.", err=True)
+
+
+def _store_options(flags: list[str], store: str | None) -> list[str]:
+    """The settings of the store that the command line names, as `--set` writes them."""
+    for flag in flags:
+        if not flag.strip().startswith("store."):
+            raise UsageError(f"init --set takes store.url and store.schema, not {flag!r}. Set others in webstrata.toml.")
+    return [*flags, *([f"store.url={store}"] if store is not None else [])]
+
+
+def _create(path: Path, contact: str, options: list[str]) -> Settings:
+    """A new home with its database. If the database cannot be created, nothing is left behind."""
+    wanted, _ = settings_file.load(path, flags=options)  # there is no file yet: from the environment and the options
+    text = TEMPLATE
+    if contact:
+        text = text.replace('contact = ""', f"contact = {_quoted(contact)}")
+    if wanted.store.url:
+        text += f"\n[store]\nurl = {_quoted(store_address(wanted.store.url))}\n"
+        if wanted.store.schema:
+            text += f"schema = {_quoted(wanted.store.schema)}\n"
+    elif wanted.store.schema:
+        raise UsageError("store.schema needs a PostgreSQL database. Name one with --store.")
+    with Home.creating(path, text) as created:
+        settings, _ = settings_file.load(path)
+        _open_database(created, settings)
+    return settings
+
+
+def _complete(path: Path, options: list[str]) -> Settings:
+    """Add what an existing home lacks. Its database is not changed."""
+    settings, _ = settings_file.load(path)
+    asked, _ = settings_file.load(path, flags=options)
+    there, wanted = settings.store, asked.store
+    if options and (store_address(wanted.url), wanted.schema) != (store_address(there.url), there.schema):
+        raise HomeError(
+            f"{path} is already a home, and `init` does not change its database ({Node(Home(path), settings).database()}). "
+            "Create another home for the other database with --home. If it is the same database with another address, set "
+            f"store.url in {Home(path).settings_file}."
+        )
+    home, _ = Home.create(path)
+    _open_database(home, settings)
+    return settings
+
+
+def _open_database(home: Home, settings: Settings) -> None:
+    async def open_and_close() -> None:
+        async with Node(home, settings).store():
+            pass
+
+    run_async(open_and_close)
 
 
 def _quoted(text: str) -> str:

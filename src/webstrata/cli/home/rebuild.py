@@ -23,7 +23,8 @@ def command(
     replace: Annotated[
         bool,
         typer.Option(
-            "--replace", help="Replace an existing SQLite database; its file is kept as `webstrata.db.damaged-DATE`."
+            "--replace", help="Replace an existing database; it is kept as the file `webstrata.db.damaged-DATE` or the schema "
+            "`NAME_damaged_DATE`."
         ),
     ] = False,
     home: HomeOption = None,
@@ -46,6 +47,6 @@ def command(
     if result.unreadable:
         typer.echo(f"{counted(result.unreadable, 'record')} could not be read; run `webstrata check`.")
     for name in kept:
-        typer.echo(f"The old file is kept as {name}.")
+        typer.echo(f"The old database is kept as {name}.")
     for sentence in _LOST:
         typer.echo(sentence)

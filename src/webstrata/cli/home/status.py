@@ -33,20 +33,24 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         list[VisitTimes],
         dict[str, Any] | None,
         list[dict[str, Any]],
+        int,
     ]:
         async with node.store() as store:
             totals = await store.maintenance.totals(now)
             budget = await budget_json(node, store, totals.pages, now)
             buys = budget_buys(await budget_whatifs(node, store))
             left_out = left_out_json(await store.pages.left_out(), await store.pages.sites())
-            return totals, await store.signals.sources(), budget, await store.pages.visit_times(), buys, left_out
+            sources, times = await store.signals.sources(), await store.pages.visit_times()
+            return totals, sources, budget, times, buys, left_out, await store.maintenance.size_bytes()
 
-    totals, sources, budget, times, buys, left_out = run_async(count)
+    totals, sources, budget, times, buys, left_out, store_bytes = run_async(count)
     ahead_s = max((totals.last_visit_at or now) - now, 0.0)
     expected_per_day = within_budget(totals.expected_per_day, budget)
     visit_times = visit_times_summary(times, now)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
-    disk = node.home.disk_bytes()
+    disk, database = node.home.disk_bytes(), node.database()
+    if database.kind != "home":
+        disk["database"] = store_bytes
     fault = node.home.fault()
     if as_json:
         print_json(
@@ -69,6 +73,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "budget_buys": buys,
                 "expected_visits_per_day": expected_per_day,
                 "disk": disk,
+                "database": {"kind": database.kind, "url": database.url or None, "schema": database.schema or None},
                 "sources": {"lists": len(sources), "trusted": trusted},
                 "visit_times": visit_times,
                 "fault": None if fault is None else {"what": fault[0], "at": iso_or_none(fault[1])},
@@ -78,6 +83,8 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         )
         return
     typer.echo(f"home       {node.home.path}")
+    if database.kind != "home":
+        typer.echo(f"database   {printable(str(database))}")
     typer.echo(
         f"pages      {totals.pages} watched on {counted(totals.hosts, 'host')}, {totals.paused} paused, "
         f"{counted(totals.requisites, 'requisite')}, {counted(totals.sites, 'site')}"

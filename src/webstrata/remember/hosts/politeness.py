@@ -43,8 +43,7 @@ def put_robots(connection: Connection, states: Sequence[RobotsState]) -> None:
 
 def put_hosts(connection: Connection, states: Sequence[HostState]) -> None:
     """Store the states of hosts, unless another process has stored a later one since it took over the host."""
-    # A host that is known only as the target of a redirect is visited but not watched.
-    latest = {state.host: {**asdict(state), "watched": False} for state in states}
+    latest = {state.host: asdict(state) for state in states}
     ordered = sorted(latest.values(), key=lambda row: row["host"])  # one order prevents deadlocks
     statements.execute_many(connection, _putting_hosts(connection.dialect.name), ordered)
 
@@ -53,7 +52,7 @@ def put_hosts(connection: Connection, states: Sequence[HostState]) -> None:
 def _putting_hosts(dialect: str) -> sqlite.Insert:
     statement = statements.insert_for(dialect, hosts)
     new, old = statement.excluded, hosts.c
-    is_later = or_(old.next_at.is_(None), new.next_at >= old.next_at, old.next_at > new.next_at + _CLOCK_WAS_SET_BACK_S)
+    is_later = or_(new.next_at >= old.next_at, old.next_at > new.next_at + _CLOCK_WAS_SET_BACK_S)
     changed = {name: new[name] for name in _STATE}
     return statement.on_conflict_do_update(index_elements=["host"], set_=changed, where=is_later)
 
@@ -66,7 +65,7 @@ def politeness_state(connection: Connection) -> Politeness:
     )
 
 
-_HOST_STATES = select(hosts.c.host, *(hosts.c[name] for name in _STATE)).where(hosts.c.next_at.is_not(None))
+_HOST_STATES = select(hosts.c.host, *(hosts.c[name] for name in _STATE))
 _ROBOTS_STATES = select(robots.c.origin, robots.c.at, robots.c.status, robots.c.body)
 
 

@@ -27,7 +27,7 @@ SELECT i.indexrelid::regclass::text AS name, t.relname AS table_name, pg_get_exp
        array_to_string(
            ARRAY(SELECT pg_get_indexdef(i.indexrelid, k, true) FROM generate_series(1, i.indnkeyatts) k), ', ') AS keys
 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
-WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY(:tables)
+WHERE pg_table_is_visible(t.oid) AND t.relname = ANY(:tables)
   AND x.relam = (SELECT oid FROM pg_am WHERE amname = 'btree')
 ORDER BY 2, 1
 """)

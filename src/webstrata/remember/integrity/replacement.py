@@ -2,33 +2,38 @@
 
 SQLite: a file of its own, which is renamed. PostgreSQL: a schema of its own, whose tables are moved in one transaction.
 A process that is killed before that step leaves the old state; the next replacement begins anew. Nothing is deleted:
-files in the way are renamed, and tables in the way are an error.
+files and schemas in the way are renamed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, make_url, text
+from msgspec import structs
+from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import DBAPIError
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
 from webstrata.remember.db_thread import explained
-from webstrata.remember.engine import VERSIONS, open_store, postgres_engine, sqlite_file, version
+from webstrata.remember.engine import open_store, postgres_engine, sqlite_file
+from webstrata.remember.homes.schemas import VERSIONS, create_schema, version
+from webstrata.remember.homes.store_home import StoreHome
 from webstrata.remember.store import SqlStore
 from webstrata.remember.tables import metadata
 
 _SIDE_FILES = ("", "-wal", "-shm")
-_SCHEMA = "webstrata_rebuilding"
 
 
 class DatabaseReplacement:
-    """The database at this URL, made again. `open` an empty store, fill and close it, then `put_in_place`."""
+    """The database of a home, made again. `open` an empty store, fill and close it, then `put_in_place`."""
 
-    def __init__(self, url: str, clock: Clock) -> None:
+    def __init__(self, url: str, clock: Clock, home: StoreHome) -> None:
         self._url = url
         self._clock = clock
+        self._home = home
         self._file = sqlite_file(url)
 
     def open(self, *, replace: bool) -> SqlStore:
@@ -38,14 +43,13 @@ class DatabaseReplacement:
         return self._open_schema(replace)
 
     def put_in_place(self, stamp: str) -> list[str]:
-        """Replace the database by the one that was built; returns the new names of files that were in the way.
+        """Replace the database by the one that was built; returns the new names of what was in the way.
 
         `stamp` becomes part of these names.
         """
         if self._file is not None:
             return self._rename(self._file, stamp)
-        self._move_tables()
-        return []
+        return self._move_tables(stamp)
 
     # ── SQLite ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -59,7 +63,7 @@ class DatabaseReplacement:
         part = _part(file)
         for suffix in _SIDE_FILES:
             part.with_name(part.name + suffix).unlink(missing_ok=True)
-        return open_store(f"sqlite:///{part}", self._clock)
+        return open_store(f"sqlite:///{part}", self._clock, home=self._home)
 
     def _rename(self, file: Path, stamp: str) -> list[str]:
         kept: list[str] = []
@@ -75,42 +79,57 @@ class DatabaseReplacement:
     # ── PostgreSQL ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _open_schema(self, replace: bool) -> SqlStore:
+        building = f"{self._home.schema}_rebuilding"
+        with self._transaction() as connection:
+            if version(connection, self._home.schema) is not None:
+                self._refuse_tables(connection, replace)
+            connection.exec_driver_sql(f"DROP SCHEMA IF EXISTS {building} CASCADE")  # of a rebuild that was killed
+            connection.exec_driver_sql(f"CREATE SCHEMA {building}")
+        # The politeness of the archived visits is built there, too, and dropped: other homes share the present one.
+        parsed = make_url(self._url)
+        options = f"{parsed.query.get('options', '')} -csearch_path={building}".strip()
+        url = parsed.update_query_dict({"options": options})
+        home = structs.replace(self._home, schema="")
+        return open_store(url.render_as_string(hide_password=False), self._clock, home=home)
+
+    def _refuse_tables(self, connection: Connection, replace: bool) -> None:
+        where = f"{connection.engine.url.render_as_string()} (schema {self._home.schema})"
+        if not replace:
+            raise StoreError(
+                f"{where} holds Webstrata tables, and rebuilt ones lack what only they hold (rules, tags, schedules). To "
+                "replace them, run `webstrata rebuild --replace`; the schema is kept under another name."
+            )
+        if self._home.shares:
+            raise StoreError(
+                f"{where} holds the tables of several homes, and the archive of this one does not hold the visits of the "
+                "others. Restore the database from a backup, or set another store.schema, delete the file `database` of "
+                "the home, and run `webstrata rebuild`."
+            )
+
+    def _move_tables(self, stamp: str) -> list[str]:
+        """Rename the schema that is in the way, if it has tables, and move the new tables to its place."""
+        schema, building = self._home.schema, f"{self._home.schema}_rebuilding"
+        kept = f"{schema}_damaged_{stamp}"
+        with self._transaction() as connection:
+            is_in_way = version(connection, schema) is not None
+            if is_in_way:
+                connection.exec_driver_sql(f'ALTER SCHEMA "{schema}" RENAME TO {kept}')
+            create_schema(connection, schema)
+            for table in (*sorted(name for name, table in metadata.tables.items() if not table.info), VERSIONS):
+                connection.exec_driver_sql(f'ALTER TABLE {building}.{table} SET SCHEMA "{schema}"')
+            connection.exec_driver_sql(f"DROP SCHEMA {building} CASCADE")
+        return [f"the schema {kept}"] if is_in_way else []
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
         engine = postgres_engine(self._url)
         try:
             with engine.begin() as connection:
-                if version(connection) is not None:
-                    hint = "--replace does not delete tables" if replace else "a rebuilt database lacks rules and tags"
-                    raise StoreError(
-                        f"{engine.url.render_as_string()} holds Webstrata tables, and {hint}. Name an empty database "
-                        "or schema in store.url, or move the tables away (ALTER SCHEMA … RENAME TO …), then run "
-                        "`webstrata rebuild` again."
-                    )
-                connection.exec_driver_sql(f"DROP SCHEMA IF EXISTS {_SCHEMA} CASCADE")  # of a rebuild that was killed
-                connection.exec_driver_sql(f"CREATE SCHEMA {_SCHEMA}")
+                yield connection
         except DBAPIError as error:
             raise explained(error, engine.url.render_as_string(), 0.0) from error
         finally:
             engine.dispose()
-        url = make_url(self._url).update_query_dict({"options": f"-csearch_path={_SCHEMA}"})
-        return open_store(url.render_as_string(hide_password=False), self._clock)
-
-    def _move_tables(self) -> None:
-        engine = postgres_engine(self._url)
-        try:
-            with engine.begin() as connection:
-                _move_tables(connection)
-        except DBAPIError as error:
-            raise explained(error, engine.url.render_as_string(), 0.0) from error
-        finally:
-            engine.dispose()
-
-
-def _move_tables(connection: Connection) -> None:
-    target = connection.execute(text("SELECT quote_ident(current_schema())")).scalar_one()
-    for table in (*sorted(metadata.tables), VERSIONS):
-        if inspect(connection).has_table(table, schema=_SCHEMA):
-            connection.exec_driver_sql(f"ALTER TABLE {_SCHEMA}.{table} SET SCHEMA {target}")
-    connection.exec_driver_sql(f"DROP SCHEMA {_SCHEMA}")
 
 
 def _part(file: Path) -> Path:

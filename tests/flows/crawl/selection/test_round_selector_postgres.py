@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import reply
-from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
+from tests.remember.conftest import postgres, postgres_database  # noqa: F401 - fixtures
 
 
-def test_value_lives_on_postgresql(run_scenario: Callable[..., None], postgres_url: str) -> None:  # noqa: F811
+def test_value_lives_on_postgresql(run_scenario: Callable[..., None], postgres_database: str) -> None:  # noqa: F811
     """Twelve days in two runs: lively pages get most, the budget holds, a tag's own budget too."""
 
     async def scenario(archiver: Archiver) -> None:
@@ -31,4 +31,4 @@ def test_value_lives_on_postgresql(run_scenario: Callable[..., None], postgres_u
             assert set(await store.budgets.site_states()) == {"a.test", "b.test"}
 
     flags = ("schedule.policy=value", "budget.total=1/page/day", "budget.tags=still=0.5/day", "crawl.round=1h")
-    run_scenario(scenario, *flags, f"store.url={postgres_url}")
+    run_scenario(scenario, *flags, f"store.url={postgres_database}")

@@ -3,21 +3,37 @@
 from typing import Any
 
 import sqlalchemy as sa
-from alembic import op
+from alembic import context, op
 
 revision = "0001"
 down_revision = None
 
+_POLITENESS = ("addresses", "host_leases", "hosts", "politeness_clocks", "robots")
+"""Tables that the homes of a PostgreSQL database share; they are in a schema of their own."""
+
 _row_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def _is_wanted(table: str) -> bool:
+    """Whether the present migration is for the part of the tables to which this one belongs."""
+    part = context.config.attributes["part"]
+    return part == "all" or (table in _POLITENESS) == (part == "politeness")
 
 
 def _create_table(name: str, *parts: Any, **options: Any) -> None:
     """On SQLite every row has a checksum of its other columns (`webstrata.remember.integrity.row_checksums`)."""
+    if not _is_wanted(name):
+        return
     if op.get_context().dialect.name == "sqlite":
         names = ", ".join(f'"{part.name}"' for part in parts if isinstance(part, sa.Column))
         computed = sa.Computed(f"row_checksum({names})", persisted=True)
         parts = (*parts, sa.Column("checksum", sa.BigInteger(), computed))
     op.create_table(name, *parts, **options)
+
+
+def _create_index(name: str, table: str, columns: list[str], **options: Any) -> None:
+    if _is_wanted(table):
+        op.create_index(name, table, columns, **options)
 
 
 def upgrade() -> None:
@@ -78,7 +94,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("host", name=op.f("pk_host_leases")),
         sqlite_with_rowid=False,
     )
-    op.create_index(
+    _create_index(
         "ix_host_leases_wanted",
         "host_leases",
         ["wanted_until"],
@@ -89,13 +105,18 @@ def upgrade() -> None:
     _create_table(
         "hosts",
         sa.Column("host", sa.Text(), nullable=False),
-        sa.Column("watched", sa.Boolean(), nullable=False),
-        sa.Column("next_at", sa.Double(), nullable=True),
-        sa.Column("backoff_until", sa.Double(), nullable=True),
-        sa.Column("backoff_count", sa.Integer(), nullable=True),
-        sa.Column("last_duration_s", sa.Double(), nullable=True),
+        sa.Column("next_at", sa.Double(), nullable=False),
+        sa.Column("backoff_until", sa.Double(), nullable=False),
+        sa.Column("backoff_count", sa.Integer(), nullable=False),
+        sa.Column("last_duration_s", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_hosts")),
         sqlite_with_rowid=False,
+    )
+    _create_table(
+        "homes",
+        sa.Column("node", sa.Text(), nullable=False),
+        sa.Column("shares", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("node", name=op.f("pk_homes")),
     )
     _create_table(
         "interval_limits",
@@ -113,14 +134,22 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("machine", name=op.f("pk_machine_clocks")),
     )
     _create_table(
+        "politeness_clocks",
+        sa.Column("machine", sa.Text(), nullable=False),
+        sa.Column("uptime_s", sa.Double(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("machine", name=op.f("pk_politeness_clocks")),
+    )
+    _create_table(
         "originals",
         sa.Column("payload", sa.Text(), nullable=False),
+        sa.Column("home", sa.Text(), nullable=False),
         sa.Column("record_id", sa.Text(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
         sa.Column("file_offset", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("payload", name=op.f("pk_originals")),
+        sa.PrimaryKeyConstraint("payload", "home", name=op.f("pk_originals")),
         sqlite_with_rowid=False,
     )
     _create_table(
@@ -172,8 +201,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
         sa.UniqueConstraint("url", name=op.f("uq_pages_url")),
     )
-    op.create_index("ix_pages_host", "pages", ["host", "id"], unique=False)
-    op.create_index(
+    _create_index("ix_pages_host", "pages", ["host", "id"], unique=False)
+    _create_index(
         "ix_pages_site",
         "pages",
         ["site_id"],
@@ -182,7 +211,7 @@ def upgrade() -> None:
         postgresql_where=sa.text("site_id IS NOT NULL"),
     )
     timed = "every_s IS NOT NULL OR windows IS NOT NULL OR snoozed_until IS NOT NULL"
-    op.create_index(
+    _create_index(
         "ix_pages_timed", "pages", ["id"], unique=False, sqlite_where=sa.text(timed), postgresql_where=sa.text(timed)
     )
     _create_table(
@@ -193,7 +222,7 @@ def upgrade() -> None:
         sa.Column("lease_owner", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("page_id", name=op.f("pk_queue")),
     )
-    op.create_index(
+    _create_index(
         "ix_queue_due",
         "queue",
         ["due_at", "page_id"],
@@ -201,7 +230,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("due_at IS NOT NULL"),
         postgresql_where=sa.text("due_at IS NOT NULL"),
     )
-    op.create_index(
+    _create_index(
         "ix_queue_leased",
         "queue",
         ["lease_until"],
@@ -226,7 +255,7 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("origin", name=op.f("pk_robots")),
     )
-    op.create_index("ix_robots_host", "robots", ["host"], unique=False)
+    _create_index("ix_robots_host", "robots", ["host"], unique=False)
     _create_table(
         "rounds",
         sa.Column("id", _row_id, nullable=False),
@@ -257,7 +286,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("page_id", "source_id", name=op.f("pk_signals")),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_signals_source", "signals", ["source_id", "page_id"], unique=False)
+    _create_index("ix_signals_source", "signals", ["source_id", "page_id"], unique=False)
     _create_table(
         "site_finds",
         sa.Column("site_id", _row_id, autoincrement=False, nullable=False),
@@ -356,7 +385,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("source_id", "url", name=op.f("pk_unwatched_signals")),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_unwatched_signals_url", "unwatched_signals", ["url"], unique=False)
+    _create_index("ix_unwatched_signals_url", "unwatched_signals", ["url"], unique=False)
     _create_table(
         "visits",
         sa.Column("id", _row_id, nullable=False),
@@ -391,4 +420,10 @@ def upgrade() -> None:
         sa.Column("learned", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
-    op.create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
+    _create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
+    _create_table(
+        "watched_hosts",
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("host", name=op.f("pk_watched_hosts")),
+        sqlite_with_rowid=False,
+    )
