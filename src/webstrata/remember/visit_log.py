@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, bindparam, case, delete, func, select
 
 from webstrata.clock import DAY_S
-from webstrata.records import Original, Outcome, PageState, Position, RoundTiming, UnparsableContent, Visit
+from webstrata.records import Original, Outcome, Page, PageState, Position, RoundTiming, UnparsableContent, Visit
 from webstrata.remember import rows
 from webstrata.remember.statements import chunks
 from webstrata.remember.tables import host_days, originals, pages, rounds, unparsable, visits
@@ -51,6 +51,15 @@ def known_originals(connection: Connection, payloads: Sequence[str], home: str =
         for row in connection.execute(_NAMED_ORIGINALS, {"payloads": chunk, "home": home}):
             found[row.payload] = _original(row)
     return found
+
+
+def readable_alone(connection: Connection, found: Sequence[Page], home: str) -> list[Page]:
+    """The pages, without the validators of versions that only the archive of another home has.
+
+    A 304 response would then be a record whose content is in no file of this archive.
+    """
+    own = known_originals(connection, [page.payload for page in found if page.payload is not None], home)
+    return [page if page.payload in own else replace(page, etag=None, last_modified=None) for page in found]
 
 
 def _original(row: Sequence[Any]) -> Original:

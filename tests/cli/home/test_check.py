@@ -180,10 +180,11 @@ def test_log_without_its_page(damaged: Path, call: Call) -> None:
     assert "backup" in left["do"]
 
 
-def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_database: str) -> None:  # noqa: F811
+def test_postgresql(tmp_path: Path, call: Call, server: LocalServer, postgres_database: str) -> None:  # noqa: F811
     """On PostgreSQL the same faults are found and repaired; what the server does not allow to check is noted."""
     server.pages["/"] = ("text/html", b"<p>a page of some words")
-    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_database}
+    home, where = tmp_path / "home", server.settings
+    assert call("--home", home, "init", "--store", postgres_database).code == 0
     assert call("--home", home, "watch", server.url(), **where).code == 0
     assert call("--home", home, "crawl", **where).code == 0
 
@@ -194,7 +195,8 @@ def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_databa
         assert "pg_amcheck" in note
 
     with psycopg.connect(postgres_database.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute("UPDATE host_days SET visits = visits + 1")
+        schema = call("--home", home, "status", "--json", **where).json["database"]["schema"]
+        connection.execute(f"UPDATE {schema}.host_days SET visits = visits + 1")
     result = call("--home", home, "check", **where)
     assert result.code == 1
     assert "visits of 127.0.0.1 on day" in result.text

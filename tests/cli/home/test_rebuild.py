@@ -140,29 +140,33 @@ def _has_visits(path: Path) -> bool:
 
 
 def test_postgresql(
-    home: Path,
     tmp_path: Path,
     call: Call,
     server: LocalServer,
     postgres_database: str,  # noqa: F811
 ) -> None:
-    """Tables that are missing are an error; `rebuild` makes them in the server's database, and never overwrites any."""
+    """Tables that are missing are an error; `rebuild` makes them in the schema of the home, and deletes none."""
     server.pages["/"] = ("text/html", b"<p>a page of some words")
-    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_database}
+    home, where = tmp_path / "home", server.settings
+    assert call("--home", home, "init", "--store", postgres_database).code == 0
     assert call("--home", home, "watch", server.url(), **where).code == 0
     assert call("--home", home, "crawl", **where).code == 0
     before = call("--home", home, "log", server.url(), "--json", **where).json["visits"]
     assert "holds Webstrata tables" in call("--home", home, "rebuild", **where).err
 
+    schema = call("--home", home, "status", "--json", **where).json["database"]["schema"]
     with psycopg.connect(postgres_database.replace("+psycopg", ""), autocommit=True) as connection:
-        (schema,) = connection.execute("SELECT current_schema()").fetchone() or ("",)
-        connection.execute(f'ALTER SCHEMA "{schema}" RENAME TO "{schema}_lost"')
-        connection.execute(f'CREATE SCHEMA "{schema}"')
-    lost = call("--home", home, "list", **where)
-    assert (lost.code, "webstrata rebuild" in lost.err) == (1, True)
-    assert call("--home", home, "rebuild", **where).code == 0
-    after = call("--home", home, "log", server.url(), "--json", **where).json["visits"]
-    assert [(one["at"], one["outcome"], one["payload"]) for one in after] == [
-        (one["at"], one["outcome"], one["payload"]) for one in before
-    ]
-    assert call("--home", home, "check", "--deep", **where).code == 0
+        connection.execute(f'ALTER SCHEMA "{schema}" RENAME TO lost')
+        lost = call("--home", home, "list", **where)
+        assert (lost.code, "webstrata rebuild" in lost.err) == (1, True)
+        for replace in ((), ("--replace",)):
+            kept = call("--home", home, "rebuild", "--json", *replace, **where)
+            assert kept.code == 0
+            after = call("--home", home, "log", server.url(), "--json", **where).json["visits"]
+            assert [(one["at"], one["outcome"], one["payload"]) for one in after] == [
+                (one["at"], one["outcome"], one["payload"]) for one in before
+            ]
+            assert call("--home", home, "check", "--deep", **where).code == 0
+        (name,) = kept.json["kept"]
+        old = name.removeprefix("the schema ")
+        assert connection.execute(f'SELECT count(*) FROM "{old}".visits').fetchone() == (1,)
