@@ -131,16 +131,13 @@ def test_a_password_is_readable_by_the_owner_only(
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_home_on_postgresql_never_opens_sqlite(words: str, on_postgres: Path, call: Call) -> None:
-    """Without the address every command fails, names the database, and creates no file."""
+    """Without the address every command fails, names the database, and creates no other one."""
     without_store(on_postgres)
-    before = sorted(on_postgres.rglob("*"))
     result = call("--home", on_postgres, *words.split())
     assert result.code == 1
     assert "was made for the database postgresql+psycopg://postgres@/" in result.err, result.err
     assert "store.url" in result.err
-    assert sorted(path for path in on_postgres.rglob("*") if path.name != "lock") == [
-        path for path in before if path.name != "lock"
-    ]
+    assert list(on_postgres.glob("webstrata.db*")) == []
 
 
 def test_another_postgresql_database(on_postgres: Path, call: Call, postgres: Any) -> None:  # noqa: F811
@@ -206,6 +203,17 @@ def test_only_init_creates_a_database(
         assert tables_in(postgres_database) == []
     assert call("--home", tmp_path / "one", "init").code == 0
     assert call("--home", tmp_path / "one", *words.split()).code == 0
+
+
+def test_a_lost_name(on_postgres: Path, call: Call) -> None:
+    """A home whose file `node` was lost does not get empty tables under a new name; the message has the old name."""
+    name = (on_postgres / "node").read_text().strip()
+    (on_postgres / "node").unlink()
+    assert "`node`" in call("--home", on_postgres, "list").err
+    result = call("--home", on_postgres, "init")
+    assert (result.code, f"({name})" in result.err, "write that name into it" in result.err) == (1, True, True)
+    (on_postgres / "node").write_text(name)
+    assert len(call("--home", on_postgres, "list", "--json").json["pages"]) == 1
 
 
 def test_a_damaged_record_is_an_error(home: Path, call: Call) -> None:

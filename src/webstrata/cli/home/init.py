@@ -9,7 +9,7 @@ import typer
 
 from webstrata import settings as settings_file
 from webstrata.cli.options import HomeOption, JsonOption
-from webstrata.cli.output import print_json
+from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import home_path, run_async
 from webstrata.errors import HomeError, UsageError
 from webstrata.home import TEMPLATE, Home
@@ -51,10 +51,13 @@ def command(
     options = _store_options(flags or [], store)
     new = not Home(path).settings_file.exists()
     settings = _create(path, contact, options) if new else _complete(path, options)
+    database = Node(Home.open(path), settings).database()
     if as_json:
-        print_json({"home": str(path), "new": new})
+        print_json({"home": str(path), "new": new, "database": database.as_json()})
     elif new:
         typer.echo(f"Created a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
+        if database.kind != "home":
+            typer.echo(f"Its database is {printable(str(database))}.")
         if not settings.polite.contact:
             typer.echo(
                 f"Please set polite.contact in {Home(path).settings_file}, so that site owners can reach you."

@@ -73,7 +73,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "budget_buys": buys,
                 "expected_visits_per_day": expected_per_day,
                 "disk": disk,
-                "database": {"kind": database.kind, "url": database.url or None, "schema": database.schema or None},
+                "database": database.as_json(),
                 "sources": {"lists": len(sources), "trusted": trusted},
                 "visit_times": visit_times,
                 "fault": None if fault is None else {"what": fault[0], "at": iso_or_none(fault[1])},

@@ -33,6 +33,10 @@ class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return "webstrata.db in its folder"
         return f"{self.url} (schema {self.schema})" if self.schema else self.url
 
+    def as_json(self) -> dict[str, str | None]:
+        """For the JSON output of commands."""
+        return {"kind": self.kind, "url": self.url or None, "schema": self.schema or None}
+
     def encoded(self) -> str:
         """The content of the file `database` of a home."""
         return msgspec.json.encode(self).decode()
