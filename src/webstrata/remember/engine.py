@@ -11,8 +11,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.util import LRUCache
 
 from webstrata.errors import StoreError
+from webstrata.masking import masked
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import DbThread, explained, unreadable
+from webstrata.remember.db_thread import DbThread, explained, shown, unreadable
 from webstrata.remember.integrity.row_checksums import register
 from webstrata.remember.migrations.upgrade import HEAD, upgrade
 from webstrata.remember.store import Database, SqlStore
@@ -51,7 +52,7 @@ def version(connection: Connection) -> str | None:
 
 
 def _refuse_foreign_tables(connection: Connection, create: bool) -> None:
-    where = connection.engine.url.render_as_string()
+    where = shown(connection.engine.url)
     found = version(connection)
     if found is None and inspect(connection).has_table("pages"):
         raise StoreError(f"{where} holds tables of another program. Name an empty database.")
@@ -95,9 +96,9 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
     try:
         bring_up_to_date(engine, create)
     except DBAPIError as error:
-        raise explained(error, engine.url.render_as_string(), 0.0) from error
+        raise explained(error, shown(engine.url), 0.0) from error
     except UnicodeDecodeError as error:
-        raise unreadable(error, engine.url.render_as_string()) from error
+        raise unreadable(error, shown(engine.url)) from error
     writer = engine.execution_options(webstrata_begin="BEGIN IMMEDIATE")
     database = Database(
         writer=DbThread(writer, "writer", clock, patience_s),
@@ -105,6 +106,13 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
         clock=clock,
     )
     return SqlStore(database)
+
+
+def check_url(url: str) -> None:
+    """Raise StoreError unless this is the URL of a kind of database that can be used; opens nothing."""
+    parsed = _parsed(url)
+    if parsed.drivername == "sqlite":
+        _required_file(parsed)
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -121,12 +129,15 @@ def postgres_engine(url: str) -> Engine:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError:
-        raise StoreError(f"not a database URL: {url!r}. Write sqlite:///path or postgresql+psycopg://…") from None
+    except (ArgumentError, ValueError):  # the URL is not shown: where a password begins and ends is not known
+        raise StoreError(
+            "not a database URL. Write sqlite:///path or postgresql+psycopg://user@host:5432/name, the port as a "
+            "number, and @ : / ? # in a password as %40 %3A %2F %3F %23."
+        ) from None
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in {"sqlite", "postgresql+psycopg"}:
-        raise StoreError(f"unknown kind of database: {parsed.drivername}. Use sqlite or postgresql+psycopg.")
+        raise StoreError(f"unknown kind of database: {parsed.drivername[:40]!r}. Use sqlite or postgresql+psycopg.")
     return parsed
 
 
@@ -135,14 +146,14 @@ def _engine(url: URL, create: bool, wait_ms: int) -> Engine:
         if url.drivername == "sqlite":
             return _sqlite(url, create, wait_ms)
         return _postgres(url, wait_ms)
+    except ArgumentError as problem:
+        raise StoreError(f"not a database URL: {masked(str(problem))}. Correct it in the settings.") from None
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs its driver: pip install 'webstrata[postgres]'.") from None
 
 
 def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
-    if not url.database or url.database == ":memory:":
-        raise StoreError("the store needs a file: sqlite:///path/to/file.")
-    path = Path(url.database)
+    path = _required_file(url)
     if not create and not path.exists():
         raise StoreError(f"the database {path} is missing. {_MAKE_AGAIN}")
     if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
@@ -155,6 +166,12 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _required_file(url: URL) -> Path:
+    if not url.database or url.database == ":memory:":
+        raise StoreError("the store needs a file: sqlite:///path/to/file.")
+    return Path(url.database)
 
 
 # Compiling the statements of a crawl takes longer than running them on a small home. SQLAlchemy keeps compiled

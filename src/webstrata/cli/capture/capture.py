@@ -17,6 +17,7 @@ from webstrata.cli.capture.display import NoCaptureDisplay, capture_display
 from webstrata.cli.capture.report import require_report, write_report
 from webstrata.cli.capture.summary import document, picture, show, waiting_message
 from webstrata.cli.crawl.loop import stopped_by_signals
+from webstrata.cli.messages import start_logging
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json, printable
 from webstrata.cli.pages.watch import read_lines, read_list
@@ -293,7 +294,7 @@ async def _main(
     node: Node, orders: list[CaptureOrder], options: CaptureOptions, *, quiet: bool
 ) -> list[tuple[SiteCapture, FinishedCapture]]:
     with capture_display(quiet=quiet) as display:
-        logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
+        start_logging(logging.WARNING if quiet else logging.INFO)
         running = _RunningCaptures(options, display)
         results: list[Any] = []
         to_run: list[CaptureOrder | None] = list(orders) if options.resume is None else [None]

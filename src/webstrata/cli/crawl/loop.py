@@ -13,6 +13,7 @@ from typing import Protocol
 import typer
 
 from webstrata.cli.crawl.display import VisitCounts, showing, stderr
+from webstrata.cli.messages import start_logging
 from webstrata.cli.output import counted, print_json, size
 from webstrata.cli.session import run_async
 from webstrata.errors import BadSettings
@@ -43,7 +44,7 @@ def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quie
 async def _run(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool) -> VisitCounts:
     with showing(quiet=quiet) as counts:
         # Only now: the live display redirects stderr, and log messages must appear above it.
-        logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
+        start_logging(logging.WARNING if quiet else logging.INFO)
         async with node.crawling(counts) as loop:
             with stopped_by_signals(loop):
                 await work(loop)

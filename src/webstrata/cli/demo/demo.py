@@ -18,6 +18,7 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.cli.crawl.loop import stopped_by_signals
 from webstrata.cli.demo.timeline import showing_progress
+from webstrata.cli.messages import start_logging
 from webstrata.cli.output import counted, print_json, print_table, size
 from webstrata.cli.session import named_home, run_async
 from webstrata.clock import DAY_S, JumpingClock, iso
@@ -135,7 +136,7 @@ async def _crawl(
         pages = living.urls()
         with TruthProcess(load_shipped, start_at, end_at, only=pages) as truth:
             with showing_progress(start_at, end_at) as tally:
-                logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
+                start_logging(logging.WARNING)
                 async with node.store() as store:
                     await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
                 async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:

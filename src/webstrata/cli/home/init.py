@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from webstrata import settings as settings_file
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import print_json
-from webstrata.cli.session import home_path, run_async
+from webstrata.cli.session import home_path, load_settings, run_async
 from webstrata.home import Home
 from webstrata.node import Node
 
@@ -27,12 +26,13 @@ def command(
 ) -> None:
     """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
     path = home_path(home)
+    load_settings(path)  # first: nothing is created if the environment has a value that cannot be used
     created, new = Home.create(path)
     file = created.settings_file
     if contact and new:
         text = file.read_text(encoding="utf-8")
         file.write_text(text.replace('contact = ""', f"contact = {_quoted(contact)}"), encoding="utf-8")
-    settings, _ = settings_file.load(path)
+    settings, _ = load_settings(path)
 
     async def open_database() -> None:
         async with Node(created, settings).store():

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import explained
+from webstrata.remember.db_thread import explained, shown
 from webstrata.remember.engine import VERSIONS, open_store, postgres_engine, sqlite_file, version
 from webstrata.remember.store import SqlStore
 from webstrata.remember.tables import metadata
@@ -81,14 +81,14 @@ class DatabaseReplacement:
                 if version(connection) is not None:
                     hint = "--replace does not delete tables" if replace else "a rebuilt database lacks rules and tags"
                     raise StoreError(
-                        f"{engine.url.render_as_string()} holds Webstrata tables, and {hint}. Name an empty database "
+                        f"{shown(engine.url)} holds Webstrata tables, and {hint}. Name an empty database "
                         "or schema in store.url, or move the tables away (ALTER SCHEMA … RENAME TO …), then run "
                         "`webstrata rebuild` again."
                     )
                 connection.exec_driver_sql(f"DROP SCHEMA IF EXISTS {_SCHEMA} CASCADE")  # of a rebuild that was killed
                 connection.exec_driver_sql(f"CREATE SCHEMA {_SCHEMA}")
         except DBAPIError as error:
-            raise explained(error, engine.url.render_as_string(), 0.0) from error
+            raise explained(error, shown(engine.url), 0.0) from error
         finally:
             engine.dispose()
         url = make_url(self._url).update_query_dict({"options": f"-csearch_path={_SCHEMA}"})
@@ -100,7 +100,7 @@ class DatabaseReplacement:
             with engine.begin() as connection:
                 _move_tables(connection)
         except DBAPIError as error:
-            raise explained(error, engine.url.render_as_string(), 0.0) from error
+            raise explained(error, shown(engine.url), 0.0) from error
         finally:
             engine.dispose()
 
