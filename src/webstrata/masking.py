@@ -46,6 +46,11 @@ def remember_secrets(url: str) -> None:
     _secrets.update(secrets_of(url))
 
 
+def forget_secrets() -> None:
+    """Forget the remembered passwords: another command begins in this process, with other settings."""
+    _secrets.clear()
+
+
 def secrets_of(url: str) -> set[str]:
     """The password of a URL in all forms in which a text may quote it, and the parts of one that is not encoded.
 

@@ -442,9 +442,21 @@ class Node:
                 name_servers=fetch.name_servers,
             )
         except OSError as problem:  # no other file is opened there
-            raise BadSettings(
-                f"fetch.ca_file: {fetch.ca_file} cannot be used ({problem}). Name a PEM file of certificates."
-            ) from None
+            raise self._bad_ca_file(problem) from None
+
+    def _bad_ca_file(self, problem: OSError) -> BadSettings:
+        file = self.settings.fetch.ca_file
+        return BadSettings(f"fetch.ca_file: {file} cannot be used ({problem}). Name a PEM file of certificates.")
+
+    def require_usable(self) -> None:
+        """Raise BadSettings if a policy or a file that visits need cannot be used; before anything is opened."""
+        from webstrata.fetch.http.client import tls_context
+
+        self.schedule()
+        try:
+            tls_context(self.settings.fetch.ca_file or None)
+        except OSError as problem:
+            raise self._bad_ca_file(problem) from None
 
     def handlers(self, pool: ParserPool) -> dict[str, Handler]:
         """All access handlers, by name. They decode and parse in the processes of the pool."""

@@ -1,8 +1,8 @@
 """Checks of setting values that are more than their types: URLs, addresses, networks, budgets, names of policies.
 
 Each value is checked by the part of the program that uses it, when the settings are loaded and before anything is
-opened or created. Values that have their defaults are not checked, so that commands do not import what they do not need. Files
-and users' own policies are checked when they are used (`Node.require_usable`).
+opened or created. Values that have their defaults are not checked, so that commands do not import what they do not
+need. Files and users' own policies are checked when they are used (`Node.require_usable`).
 """
 
 from __future__ import annotations

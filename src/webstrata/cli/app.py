@@ -19,6 +19,7 @@ from webstrata.cli.messages import mask_unconfigured_logging, print_error, print
 from webstrata.cli.options import HomeOption
 from webstrata.cli.session import remember_home
 from webstrata.errors import WebstrataError
+from webstrata.masking import forget_secrets
 
 COMMANDS = {
     "init": "home.init",
@@ -120,6 +121,7 @@ def _called(words: list[str]) -> list[str]:
 
 def main() -> None:
     """Run the command line. Errors become a sentence on stderr and an exit code: 1 failed, 2 wrong usage."""
+    forget_secrets()
     mask_unconfigured_logging()
     try:
         application(*_called(sys.argv[1:]))()

@@ -129,6 +129,8 @@ def postgres_engine(url: str) -> Engine:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
+        if parsed.port is not None and not 0 < parsed.port < 65536:
+            raise ValueError
     except (ArgumentError, ValueError):  # the URL is not shown: where a password begins and ends is not known
         raise StoreError(
             "not a database URL. Write sqlite:///path or postgresql+psycopg://user@host:5432/name, the port as a "

@@ -121,6 +121,7 @@ def command(
         raise UsageError("--report is for one site. `webstrata certificate report FILE.wacz` makes those of others.")
     _require_writable(out, chart, report)
     node = open_node(home, [*_delays(delay), *(settings or ())])
+    node.require_usable()
     if render:
         _require_browser()
     options = CaptureOptions(

@@ -58,6 +58,7 @@ def command(
     crawl of due pages.
     """
     node = open_node(home, with_policy(settings, policy))
+    node.require_usable()
     named = list(addresses or ())
     if from_file is not None:
         named += _listed(from_file)
