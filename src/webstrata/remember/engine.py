@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -160,6 +162,8 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
         raise StoreError(f"the database {path} is missing. {_MAKE_AGAIN}")
     if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
         raise StoreError(f"the database {path} is empty (0 bytes). {_MAKE_AGAIN}")
+    if create:
+        _create_private(path)
     dialect = _sqlite_dialect()
     words, options = dialect.create_connect_args(url)
     options["timeout"] = wait_ms / 1000
@@ -168,6 +172,12 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _create_private(path: Path) -> None:
+    """Create an empty file that only its owner can read; SQLite gives its side files the same mode."""
+    with suppress(OSError):  # it exists already, or SQLite will say why it cannot be created
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _required_file(url: URL) -> Path:

@@ -26,8 +26,11 @@ def command(
 ) -> None:
     """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
     path = home_path(home)
-    load_settings(path)  # first: nothing is created if the environment has a value that cannot be used
+    load_settings(
+        path, [f"polite.contact={contact}"] if contact else []
+    )  # first: nothing is created if a value cannot be used
     created, new = Home.create(path)
+    closed = created.close_to_others() if not new else []
     file = created.settings_file
     if contact and new:
         text = file.read_text(encoding="utf-8")
@@ -40,13 +43,17 @@ def command(
 
     run_async(open_database)
     if as_json:
-        print_json({"home": str(path), "new": new})
+        print_json({"home": str(path), "new": new, "closed": [str(file) for file in closed]})
     elif new:
         typer.echo(f"Created a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
         if not settings.polite.contact:
             typer.echo(f"Please set polite.contact in {file}, so that site owners can reach you.")
     else:
-        typer.echo(f"{path} is already a home; nothing was changed.")
+        changed = "" if closed else "; nothing was changed"
+        typer.echo(f"{path} is already a home{changed}.")
+        if closed:
+            names = ", ".join(str(file.relative_to(path)) if file != path else "the folder" for file in closed)
+            typer.echo(f"Other users can no longer read: {names}.")
         if contact and contact != settings.polite.contact:
             typer.echo(f"To change the contact, set polite.contact in {file}.", err=True)
 
