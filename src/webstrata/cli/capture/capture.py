@@ -20,6 +20,7 @@ from webstrata.cli.crawl.loop import stopped_by_signals
 from webstrata.cli.messages import start_logging
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json, printable
+from webstrata.cli.pages.bad_lines import require_good_lines, show_bad_lines
 from webstrata.cli.pages.watch import read_lines, read_list
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
@@ -216,8 +217,8 @@ def _orders(
 
 def _listed(source: str) -> tuple[str, ...]:
     pages, bad = read_list(read_lines(source), weight=1.0, tags=(), requisites=False)
-    for line in bad:
-        typer.echo(f"line {line.line}: {line.problem}", err=True)
+    show_bad_lines(bad)
+    require_good_lines(source, len(pages), bad)
     return tuple(page.url for page in pages)
 
 
