@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from webstrata.archive.warc.check import ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
+    from webstrata.flows.capture.events import CaptureStarted
     from webstrata.flows.capture.proof import CapturePackage
     from webstrata.flows.capture.service import CaptureService
     from webstrata.flows.capture.signing_keys import SigningKeys
@@ -630,6 +631,21 @@ class Node:
                 )
             finally:
                 await downloads.close()
+
+    def recorded_capture(self, name: str) -> CaptureStarted:
+        """How a capture was begun. Raises UsageError if there is no such capture."""
+        from webstrata.archive import journal
+        from webstrata.flows.capture.recorded import recorded_start
+
+        return recorded_start(name, journal.open_journal(self.home.captures, name, self.clock).lines())
+
+    def unfinished_captures(self) -> list[str]:
+        """The captures that did not reach their end, the one that was written to last at the end."""
+        from webstrata.archive import journal
+        from webstrata.flows.capture.recorded import is_unfinished
+
+        known = journal.captures(self.home.captures, self.clock)
+        return [one.path.stem for one in known if is_unfinished(one.lines())]
 
     def signing_keys(self) -> SigningKeys:
         """The keys that sign packages of captures."""

@@ -78,6 +78,12 @@ def open_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     return JournalFile(path, clock)
 
 
+def captures(folder: Path, clock: Clock) -> list[JournalFile]:
+    """The journals of all captures, the oldest first."""
+    files = (file for file in folder.glob(f"*{ENDING}") if file.stem != _LOG)
+    return [JournalFile(file, clock) for file in sorted(files, key=lambda file: (file.stat().st_mtime_ns, file.name))]
+
+
 def new_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     """A new journal with this name or, if it is used already, the name and a number."""
     folder.mkdir(parents=True, exist_ok=True)
