@@ -370,18 +370,27 @@ def parse_instant(text: str) -> float:
 
 
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY_S, "w": 7 * DAY_S}
+_LONGEST_SPAN_S = 36_525 * DAY_S
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
 
 
 def parse_span(text: str | float) -> float:
-    """Parse a duration: a number of seconds, or `90s`, `15m`, `6h`, `2d`, `1w`, or a combination (`1d12h`)."""
+    """Parse a duration of at most 100 years: a number of seconds, or `90s`, `15m`, `6h`, `2d`, `1w`, or a combination
+    (`1d12h`)."""
     if isinstance(text, int | float):
-        return float(text)
+        return _not_too_long(float(min(text, _LONGEST_SPAN_S + 1.0)), text)
     parts = _SPAN.findall(text)
     ambiguous = len(parts) > 1 and any(not unit for _, unit in parts)  # `1 5` may mean 15 or 6
     if not parts or ambiguous or _SPAN.sub("", text).strip():
         raise UsageError(f"not a duration: {text!r}. Write it like 90s, 15m, 6h, 2d, 1w or 1d12h.")
-    return sum(float(number) * _UNITS_S[unit or "s"] for number, unit in parts)
+    return _not_too_long(sum(float(number) * _UNITS_S[unit or "s"] for number, unit in parts), text)
+
+
+def _not_too_long(seconds: float, text: str | float) -> float:
+    """Longer durations lead to instants that no calendar has."""
+    if not seconds <= _LONGEST_SPAN_S:
+        raise UsageError(f"not a duration of at most 100 years: {str(text)[:40]!r}. Write it like 90s, 15m, 6h or 2d.")
+    return seconds
 
 
 def span(seconds: float) -> str:

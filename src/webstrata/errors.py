@@ -4,6 +4,7 @@
     ├── UsageError             2   a wrong argument, URL, file or settings value
     │   ├── BadUrl
     │   └── BadSettings
+    ├── NothingFound           1   a tag, a host or a list of the caller names no page
     ├── HomeError              1   the home folder is missing, in use, or from a newer version
     ├── StoreError             1   the database is unreachable, or from a newer version
     ├── ArchiveError           1   a WARC or index file is damaged or cannot be written
@@ -33,6 +34,10 @@ class BadUrl(UsageError):  # noqa: N818 - the name says that it is an error
 
 class BadSettings(UsageError):  # noqa: N818
     """A settings key does not exist, or its value is invalid."""
+
+
+class NothingFound(WebstrataError):  # noqa: N818
+    """What the caller named (a tag, a host, the lines of a list) matches no page."""
 
 
 class HomeError(WebstrataError):

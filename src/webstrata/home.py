@@ -12,6 +12,8 @@ database           for which database the home was made; written when the databa
 writing            there while a crawl writes to the database
 lock               locked while a crawl runs
 fault              the present fault of this machine, as the last crawl met it
+
+Only the owner can enter the folder (mode 0700), and read settings, keys and database (0600), whatever the umask is.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,6 +48,10 @@ total = ""
 [schedule]
 policy = "value"
 """
+
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
 
 
 class Home:
@@ -81,12 +88,15 @@ class Home:
         home = cls(path)
         new = not home.settings_file.exists()
         try:
-            for folder in (home.path, home.archive, home.index):
+            home.path.mkdir(parents=True, exist_ok=True)
+            if not any(home.path.iterdir()):  # a folder with other files may be there for others as well
+                home.path.chmod(FOLDER_MODE)
+            for folder in (home.archive, home.index):
                 folder.mkdir(parents=True, exist_ok=True)
             if new:
                 _write_private(home.settings_file, settings)  # the address of the database may contain a password
             if not (name := path / "node").exists():
-                name.write_text(f"node-{secrets.token_hex(4)}\n", encoding="ascii")
+                _write_private(name, f"node-{secrets.token_hex(4)}\n")
         except OSError as problem:
             raise HomeError(
                 f"cannot create a home in {path}: {problem.strerror}. Choose another folder with --home."
@@ -114,6 +124,28 @@ class Home:
                 with suppress(OSError):
                     folder.rmdir()
             raise
+
+    def open_to_others(self) -> list[tuple[Path, int, int]]:
+        """What other users may enter, read or write: (path, its mode, the mode it should have)."""
+        keys = (self.keys, *self.keys.glob("*")) if self.keys.is_dir() else ()
+        database = self.path.glob("webstrata.db*")
+        wide = []
+        for path in (self.path, self.settings_file, *keys, *database):
+            with suppress(OSError):  # SQLite may delete its side files at any time
+                mode = stat.S_IMODE(path.stat().st_mode)
+                wanted = FOLDER_MODE if path.is_dir() else FILE_MODE
+                if mode & ~FOLDER_MODE and not mode & stat.S_ISVTX:  # sticky: a folder for everybody, like /tmp
+                    wide.append((path, mode, wanted))
+        return wide
+
+    def close_to_others(self) -> list[Path]:
+        """Correct the modes of what is open to other users; returns what was changed."""
+        changed = []
+        for path, _, wanted in self.open_to_others():
+            with suppress(OSError):  # it belongs to another user, or to a file system without modes
+                path.chmod(wanted)
+                changed.append(path)
+        return changed
 
     @property
     def node_name(self) -> str:
@@ -144,14 +176,14 @@ class Home:
         if self.recorded_database() == name:
             return
         try:
-            self._database_name.write_text(f"{name}\n", encoding="utf-8")
+            _write_private(self._database_name, f"{name}\n")
         except OSError as problem:
             raise HomeError(f"{self._database_name} cannot be written: {problem}. Correct its permissions.") from None
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """While the database is open for a crawl, which holds the lock: see `require_log`."""
-        self._writing.touch()
+        self._writing.touch(mode=FILE_MODE)
         try:
             yield
         finally:
@@ -193,7 +225,7 @@ class Home:
         """
         with suppress(OSError):
             if what:
-                self._fault.write_text(json.dumps({"what": what, "at": at}), encoding="utf-8")
+                _write_private(self._fault, json.dumps({"what": what, "at": at}))
             else:
                 self._fault.unlink(missing_ok=True)
 
@@ -227,7 +259,7 @@ class Home:
 
     def _lock_file(self) -> TextIO:
         try:
-            return (self.path / "lock").open("a+", encoding="ascii", errors="replace")
+            return open(self.path / "lock", "a+", encoding="ascii", errors="replace", opener=_open_private)
         except OSError as problem:
             raise HomeError(
                 f"cannot write in {self.path}: {problem.strerror}. Correct its permissions, or use another --home."
@@ -243,9 +275,13 @@ class Home:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Create a file that only its owner can read."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    """Write a file that only its owner can read. A file that exists keeps its mode."""
+    with open(path, "w", encoding="utf-8", opener=_open_private) as file:
         file.write(text)
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, FILE_MODE)
 
 
 def _size(path: Path) -> int:

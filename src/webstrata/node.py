@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from webstrata.archive.warc.check import ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
+    from webstrata.flows.capture.events import CaptureStarted
     from webstrata.flows.capture.proof import CapturePackage
     from webstrata.flows.capture.service import CaptureService
     from webstrata.flows.capture.signing_keys import SigningKeys
@@ -176,8 +177,9 @@ class Node:
         make_parsers: Callable[[int], ParserPool] | None = None,
         creates_database: bool = True,
     ) -> None:
-        """`creates_database`: a home that never had a database gets one; otherwise that is an error. `reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
-        of this number of parser processes, for programs that share one between nodes."""
+        """`reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
+        of this number of parser processes, for programs that share one between nodes. `creates_database`: a home that
+        never had a database gets one; otherwise that is an error."""
         self.home = home
         self.settings = settings
         self.clock: Clock = clock if clock is not None else RealClock()
@@ -309,9 +311,7 @@ class Node:
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
             named = self.database()
-            replacement = DatabaseReplacement(
-                self.store_url, self.clock, named.store_home(self.home.node_name)
-            )
+            replacement = DatabaseReplacement(self.store_url, self.clock, named.store_home(self.home.node_name))
             store = replacement.open(replace=replace)
             stack.push_async_callback(store.close)
             for torn in repair_archive(self.home.archive, self.home.index):
@@ -494,9 +494,21 @@ class Node:
                 name_servers=fetch.name_servers,
             )
         except OSError as problem:  # no other file is opened there
-            raise BadSettings(
-                f"fetch.ca_file: {fetch.ca_file} cannot be used ({problem}). Name a PEM file of certificates."
-            ) from None
+            raise self._bad_ca_file(problem) from None
+
+    def _bad_ca_file(self, problem: OSError) -> BadSettings:
+        file = self.settings.fetch.ca_file
+        return BadSettings(f"fetch.ca_file: {file} cannot be used ({problem}). Name a PEM file of certificates.")
+
+    def require_usable(self) -> None:
+        """Raise BadSettings if a policy or a file that visits need cannot be used; before anything is opened."""
+        from webstrata.fetch.http.client import tls_context
+
+        self.schedule()
+        try:
+            tls_context(self.settings.fetch.ca_file or None)
+        except OSError as problem:
+            raise self._bad_ca_file(problem) from None
 
     def handlers(self, pool: ParserPool) -> dict[str, Handler]:
         """All access handlers, by name. They decode and parse in the processes of the pool."""
@@ -670,6 +682,21 @@ class Node:
                 )
             finally:
                 await downloads.close()
+
+    def recorded_capture(self, name: str) -> CaptureStarted:
+        """How a capture was begun. Raises UsageError if there is no such capture."""
+        from webstrata.archive import journal
+        from webstrata.flows.capture.recorded import recorded_start
+
+        return recorded_start(name, journal.open_journal(self.home.captures, name, self.clock).lines())
+
+    def unfinished_captures(self) -> list[str]:
+        """The captures that did not reach their end, the one that was written to last at the end."""
+        from webstrata.archive import journal
+        from webstrata.flows.capture.recorded import is_unfinished
+
+        known = journal.captures(self.home.captures, self.clock)
+        return [one.path.stem for one in known if is_unfinished(one.lines())]
 
     def signing_keys(self) -> SigningKeys:
         """The keys that sign packages of captures."""

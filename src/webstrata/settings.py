@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 
 from webstrata.clock import parse_span
 from webstrata.errors import BadSettings, UsageError
+from webstrata.masking import masked, masked_url, remember_secrets
 
 FILE_NAME = "webstrata.toml"
 
@@ -72,7 +73,9 @@ class PoliteSettings(Struct, frozen=True, forbid_unknown_fields=True):
     delay_factor: Annotated[
         float,
         Meta(
-            ge=0, description="The time between two requests is also at least this multiple of the last response time."
+            ge=0,
+            le=1000,
+            description="The time between two requests is also at least this multiple of the last response time.",
         ),
     ] = 1.0
     max_delay: Annotated[
@@ -136,7 +139,7 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
             "the waits between them."
         ),
     ] = Duration(1800)
-    visit_requests: Annotated[int, Meta(ge=1, description="Maximum number of requests in one visit.")] = 1000
+    visit_requests: Annotated[int, Meta(ge=1, le=10**9, description="Maximum number of requests in one visit.")] = 1000
     allow_private: Annotated[
         tuple[str, ...],
         Meta(description="Non-public networks and ports that may be visited, like `127.0.0.2/32:8480`."),
@@ -244,9 +247,10 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
             "the server, not proof."
         ),
     ] = False
-    max_pages: Annotated[int, Meta(ge=1, description="Maximum number of pages of a capture.")] = 10_000
+    max_pages: Annotated[int, Meta(ge=1, le=10**9, description="Maximum number of pages of a capture.")] = 10_000
     max_requisites: Annotated[
-        int, Meta(ge=0, description="Maximum number of images, style sheets and scripts of a capture; 0: none.")
+        int,
+        Meta(ge=0, le=10**9, description="Maximum number of images, style sheets and scripts of a capture; 0: none."),
     ] = 5000
     patience: Annotated[
         Duration, Meta(description="Maximum wait for a host. If a host requires a longer wait, the page fails.")
@@ -302,7 +306,7 @@ def load(
     for flag in flags:
         key, equals, value = flag.partition("=")
         if not equals:
-            raise UsageError(f"--set takes section.name=value, not {flag!r}.")
+            raise UsageError(f"--set takes section.name=value, not {masked(repr(flag))}.")
         _set(tree, sources, key.strip(), value.strip(), "--set")
     return _convert(tree, sources), sources
 
@@ -332,6 +336,8 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, ByteSize):
         return int(value)
+    if isinstance(value, str):
+        return masked_url(value)
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -372,10 +378,30 @@ def _set(tree: dict[str, dict[str, Any]], sources: dict[str, str], key: str, val
     names = {field.name for field in msgspec.structs.fields(Settings)}
     if section not in names or name not in {f.name for f in msgspec.structs.fields(_section_type(section))}:
         raise BadSettings(f"{source}: there is no setting {key!r}. `webstrata settings` lists all settings.")
+    _require_text(key, value, source)
     if isinstance(value, str):
+        if "@" in value or key in _WITH_PASSWORD:
+            remember_secrets(value)
         value = _from_text(_section_type(section), name, value)
     tree.setdefault(section, {})[name] = value
     sources[key] = source
+
+
+_WITH_PASSWORD = frozenset({"store.url", "capture.timestamp_url"})
+_NOT_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def _require_text(key: str, value: Any, source: str) -> None:
+    """Values are sent in headers, and written to WARC files and to terminals: none may begin a line of its own."""
+    match value:
+        case str() if _NOT_TEXT.search(value):
+            raise BadSettings(f"{key} ({source}): the value contains a control character. Write it on one line.")
+        case list():
+            for item in value:
+                _require_text(key, item, source)
+        case dict():
+            for item in (*value, *value.values()):
+                _require_text(key, item, source)
 
 
 def _from_text(section: type[Struct], name: str, text: str) -> Any:
@@ -401,6 +427,7 @@ def _convert(tree: dict[str, dict[str, Any]], sources: dict[str, str]) -> Settin
         ) from None
 
 
+_LARGEST = 8 * 10**15
 _SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 
@@ -415,7 +442,7 @@ def _decode(kind: type, value: Any) -> Any:
             raise ValueError(f"not a duration: {value!r}. Write it like 90s, 15m, 6h or 2d")
         return Duration(seconds)
     if kind is ByteSize:
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST:
             return ByteSize(value)
         match = _SIZE.fullmatch(str(value).strip())
         if not match:
@@ -423,5 +450,8 @@ def _decode(kind: type, value: Any) -> Any:
         unit = _SIZES[match.group(2).upper()]
         if match.group(3):
             unit = 1024 ** ("", "K", "M", "G", "T").index(match.group(2).upper())
-        return ByteSize(float(match.group(1)) * unit)
+        count = float(match.group(1)) * unit
+        if count > _LARGEST:
+            raise ValueError(f"the size {str(value)[:40]!r} is too large. Write at most 8000TB")
+        return ByteSize(count)
     raise TypeError(f"no decoder for {kind}")

@@ -18,6 +18,7 @@ from publicsuffixlist import PublicSuffixList
 
 from webstrata.clock import DAY_S
 from webstrata.errors import BadUrl
+from webstrata.masking import masked_url
 
 # A B-tree entry of PostgreSQL has at most 2,704 bytes, and a canonical URL is ASCII.
 LONGEST_URL = 2600
@@ -37,16 +38,14 @@ def canonical(url: str, base: str | None = None) -> str:
     """The canonical form of a URL, which identifies a page. Raises BadUrl if the URL cannot be visited."""
     href = _serialised(url, base)
     if href is None:
-        raise BadUrl(f"not a URL: {_shown(url)}. Write the whole URL, like https://example.org/page.")
+        raise BadUrl(_problem(url))
     if not href.startswith(("http://", "https://")):
         raise BadUrl(f"only http and https URLs can be visited, not {_shown(url)}.")
     authority = _authority(href)
     if authority[0] == "." and not host_of(href):
         raise BadUrl(f"there is no host in {_shown(url)}. Write the whole URL, like https://example.org/page.")
     if "@" in authority:
-        raise BadUrl(
-            f"URLs with a user name or password are not supported: {_hide_credentials(href)}. Remove the credentials."
-        )
+        raise BadUrl(f"URLs with a user name or password are not supported: {_shown(href)}. Remove the credentials.")
     if len(href) > LONGEST_URL:
         raise BadUrl(f"the URL is longer than {LONGEST_URL} characters: {_shown(url)}. Use a shorter one.")
     return href
@@ -74,12 +73,19 @@ def _serialised(url: str, base: str | None) -> str | None:
 
 
 def _shown(url: str) -> str:
+    url = masked_url(url)
     return repr(url if len(url) <= _SHOWN else url[:_SHOWN] + "…")
 
 
-def _hide_credentials(href: str) -> str:
-    scheme, _, rest = href.partition("://")
-    return _shown(f"{scheme}://{rest[rest.index('@') + 1 :]}")
+_PORT = re.compile(r"\s*https?:[/\\]+[^/\\?#\s]*?:(?P<port>[^:@\]/\\?#]+)(?:[/\\?#]|$)", re.IGNORECASE)
+
+
+def _problem(url: str) -> str:
+    """What is wrong with a URL that cannot be parsed, and what to write."""
+    port = _PORT.match(url)
+    if port is not None and not (port["port"].isdecimal() and int(port["port"][:6]) <= 65_535):
+        return f"the port in {_shown(url)} is not a number from 0 to 65535. Correct it, or leave it out."
+    return f"not a URL: {_shown(url)}. Write the whole URL, like https://example.org/page."
 
 
 # ── parts of a URL ──────────────────────────────────────────────────────────────────────────────────────────

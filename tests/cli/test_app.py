@@ -207,7 +207,7 @@ BAD_INPUT: list[tuple[str, int, str]] = [
     ("crawl --set schedule.policy=nonsense", 2, "your own is written module:Class"),
     ("crawl --set fetch.ca_file=/nowhere.pem", 2, "fetch.ca_file"),
     ("crawl --set fetch.allow_private=everything", 2, "everything"),
-    ("crawl --set store.url=nonsense", 1, "Write sqlite:///path"),
+    ("crawl --set store.url=nonsense", 2, "Write sqlite:///path"),
     ("rules http://unknown.example/", 2, "`webstrata list` shows"),
     ("rules", 2, "either a watched URL or a --tag"),
     (f"rules {PAGE} --tag x", 2, "either a watched URL or a --tag"),

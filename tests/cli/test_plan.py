@@ -75,12 +75,13 @@ def test_a_picture(demo: Demo, call: Call, tmp_path: Path, ending: str) -> None:
 
 
 def test_nothing_to_plan(home: Path, call: Call, tmp_path: Path) -> None:
-    """An empty home, and an empty list, take no time and say so."""
+    """An empty home takes no time and says so; an empty list is an error."""
     empty = tmp_path / "empty"
     empty.write_text("")
 
     assert "Nothing to visit" in call("--home", home, "plan", "--offline").text
-    assert call("--home", home, "plan", "--urls", empty, "--json").json["estimate"]["median_s"] == 0
+    assert call("--home", home, "plan", "--offline", "--json").json["estimate"]["median_s"] == 0
+    assert call("--home", home, "plan", "--urls", empty, "--json").code == 1
     assert "No page has an interval yet" in call("--home", home, "plan", "--capacity").text
 
 

@@ -43,7 +43,7 @@ class JournalFile:
     def _append(self, data: bytes) -> None:
         try:
             new = not self.path.exists()
-            with self.path.open("ab") as file:
+            with open(self.path, "ab", opener=_open_private) as file:
                 file.truncate(self._complete_bytes)
                 file.write(data)
                 file.flush()
@@ -78,13 +78,19 @@ def open_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     return JournalFile(path, clock)
 
 
+def captures(folder: Path, clock: Clock) -> list[JournalFile]:
+    """The journals of all captures, the oldest first."""
+    files = (file for file in folder.glob(f"*{ENDING}") if file.stem != _LOG)
+    return [JournalFile(file, clock) for file in sorted(files, key=lambda file: (file.stat().st_mtime_ns, file.name))]
+
+
 def new_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     """A new journal with this name or, if it is used already, the name and a number."""
     folder.mkdir(parents=True, exist_ok=True)
     path, number = folder / f"{name}{ENDING}", 2
     while path.exists():
         path, number = folder / f"{name}-{number}{ENDING}", number + 1
-    path.touch()  # reserves the name for this capture
+    path.touch(mode=0o600)  # reserves the name for this capture
     return JournalFile(path, clock)
 
 
@@ -92,6 +98,11 @@ def capture_log(folder: Path, clock: Clock) -> JournalFile:
     """The log of the certificates of all captures; it is empty before the first."""
     folder.mkdir(parents=True, exist_ok=True)
     return JournalFile(folder / f"{_LOG}{ENDING}", clock)
+
+
+def _open_private(path: str, flags: int) -> int:
+    """Journals name settings and paths of their user: only the owner can read them."""
+    return os.open(path, flags, 0o600)
 
 
 def _is_json(line: bytes) -> bool:

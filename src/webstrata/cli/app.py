@@ -15,9 +15,11 @@ from typing import Annotated
 import typer
 
 from webstrata import __version__
+from webstrata.cli.messages import mask_unconfigured_logging, print_error, print_traceback, start_logging
 from webstrata.cli.options import HomeOption
 from webstrata.cli.session import remember_home
 from webstrata.errors import WebstrataError
+from webstrata.masking import forget_secrets
 
 COMMANDS = {
     "init": "home.init",
@@ -106,7 +108,7 @@ def _root(
     remember_home(home)
     _is_debugging = debug
     if debug:  # before the command configures logging: its own level then has no effect
-        logging.basicConfig(level=logging.DEBUG, format="webstrata: %(levelname)s %(name)s: %(message)s")
+        start_logging(logging.DEBUG, "webstrata: %(levelname)s %(name)s: %(message)s")
 
 
 def _called(words: list[str]) -> list[str]:
@@ -119,30 +121,31 @@ def _called(words: list[str]) -> list[str]:
 
 def main() -> None:
     """Run the command line. Errors become a sentence on stderr and an exit code: 1 failed, 2 wrong usage."""
+    forget_secrets()
+    mask_unconfigured_logging()
     try:
         application(*_called(sys.argv[1:]))()
     except WebstrataError as problem:
-        typer.echo(f"webstrata: {problem}", err=True)
+        print_error(str(problem))
         sys.exit(problem.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has closed the pipe
         sys.exit(0)
     except OSError as problem:
         _print_traceback()
-        typer.echo(f"webstrata: {problem}. Check the path, its permissions and the free space.", err=True)
+        print_error(f"{problem}. Check the path, its permissions and the free space.")
         sys.exit(1)
     except Exception as problem:
         _print_traceback()
         where = traceback.extract_tb(problem.__traceback__)[-1]
         advice = "" if _is_debugging else " Run again with --debug for the traceback (webstrata --debug COMMAND …)."
-        typer.echo(
-            f"webstrata: internal error at {where.name}:{where.lineno}: {type(problem).__name__}: {problem}. "
-            f"Nothing stored is lost. Please report this line.{advice}",
-            err=True,
+        print_error(
+            f"internal error at {where.name}:{where.lineno}: {type(problem).__name__}: {problem}. "
+            f"Nothing stored is lost. Please report this line.{advice}"
         )
         sys.exit(1)
 
 
 def _print_traceback() -> None:
     if _is_debugging:
-        traceback.print_exc()
+        print_traceback()

@@ -15,6 +15,7 @@ from webstrata.home import Home
 
 if TYPE_CHECKING:
     from webstrata.node import Node
+    from webstrata.settings import Settings
 
 T = TypeVar("T")
 
@@ -46,13 +47,17 @@ def open_node(home: Path | None, flags: list[str] | None = None) -> Node:
 
     path = home_path(home)
     opened = Home.open(path)
-    settings, _ = settings_file.load(path, flags=flags or ())
-    return Node(
-        opened,
-        settings,
-        reread=lambda: settings_file.load(path, flags=flags or ())[0],
-        creates_database=False,
-    )
+    settings, _ = load_settings(path, flags)
+    return Node(opened, settings, reread=lambda: load_settings(path, flags)[0], creates_database=False)
+
+
+def load_settings(path: Path, flags: list[str] | None = None) -> tuple[Settings, dict[str, str]]:
+    """The checked settings of a home, and the source of each value that is not a default."""
+    from webstrata.setting_values import check_values
+
+    settings, sources = settings_file.load(path, flags=flags or ())
+    check_values(settings, sources)
+    return settings, sources
 
 
 def with_policy(flags: list[str] | None, policy: str | None) -> list[str] | None:

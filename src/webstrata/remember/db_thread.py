@@ -11,10 +11,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import URL, Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from webstrata.errors import StoreError
+from webstrata.masking import masked, masked_url
 from webstrata.ports import Clock
 
 _SQLITE_TRANSIENT = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -38,9 +39,14 @@ def is_transient(error: DBAPIError) -> bool:
     return _is_lost_connection(str(error.orig))
 
 
+def shown(url: URL) -> str:
+    """The URL of a database for messages: SQLAlchemy hides a password in the user part, but not one in the query."""
+    return masked_url(url.render_as_string())
+
+
 def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     """The error message for users; `where` names the database without its password."""
-    cause = str(error.orig).strip().partition("\n")[0]
+    cause = masked(str(error.orig).strip().partition("\n")[0])
     if isinstance(error.orig, sqlite3.Error):
         return StoreError(_sqlite_text(_sqlite_code(error.orig), cause, where, tried_s))
     if getattr(error.orig, "sqlstate", None) in _POSTGRES_FULL:
@@ -168,9 +174,9 @@ class DbThread:
                 if isinstance(error, OperationalError) or error.connection_invalidated:
                     self._disconnect()
                 if not is_transient(error) or tried_s + pause_s > self._patience_s:
-                    raise explained(error, self._engine.url.render_as_string(), tried_s) from error
+                    raise explained(error, shown(self._engine.url), tried_s) from error
             except UnicodeDecodeError as error:
-                raise unreadable(error, self._engine.url.render_as_string()) from error
+                raise unreadable(error, shown(self._engine.url)) from error
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 

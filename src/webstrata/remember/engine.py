@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.util import LRUCache
 
 from webstrata.errors import StoreError
+from webstrata.masking import masked
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import DbThread, explained, unreadable
+from webstrata.remember.db_thread import DbThread, explained, shown, unreadable
 from webstrata.remember.homes.schemas import MAKE_AGAIN, bring_up_to_date
 from webstrata.remember.homes.store_home import POLITENESS_SCHEMA, StoreHome
 from webstrata.remember.integrity.row_checksums import register
@@ -60,9 +63,9 @@ def open_store(
     try:
         bring_up_to_date(engine, create, home)
     except DBAPIError as error:
-        raise explained(error, engine.url.render_as_string(), 0.0) from error
+        raise explained(error, shown(engine.url), 0.0) from error
     except UnicodeDecodeError as error:
-        raise unreadable(error, engine.url.render_as_string()) from error
+        raise unreadable(error, shown(engine.url)) from error
     writer = engine.execution_options(webstrata_begin="BEGIN IMMEDIATE")
     database = Database(
         writer=DbThread(writer, "writer", clock, patience_s),
@@ -71,6 +74,13 @@ def open_store(
         home=home.node if home is not None and home.shares else "",
     )
     return SqlStore(database)
+
+
+def check_url(url: str) -> None:
+    """Raise StoreError unless this is the URL of a kind of database that can be used; opens nothing."""
+    parsed = _parsed(url)
+    if parsed.drivername == "sqlite":
+        _required_file(parsed)
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -100,12 +110,17 @@ def postgres_engine(url: str, schema: str = "") -> Engine:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError:
-        raise StoreError(f"not a database URL: {url!r}. Write sqlite:///path or postgresql+psycopg://…") from None
+        if parsed.port is not None and not 0 < parsed.port < 65536:
+            raise ValueError
+    except (ArgumentError, ValueError):  # the URL is not shown: where a password begins and ends is not known
+        raise StoreError(
+            "not a database URL. Write sqlite:///path or postgresql+psycopg://user@host:5432/name, the port as a "
+            "number, and @ : / ? # in a password as %40 %3A %2F %3F %23."
+        ) from None
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in {"sqlite", "postgresql+psycopg"}:
-        raise StoreError(f"unknown kind of database: {parsed.drivername}. Use sqlite or postgresql+psycopg.")
+        raise StoreError(f"unknown kind of database: {parsed.drivername[:40]!r}. Use sqlite or postgresql+psycopg.")
     return parsed
 
 
@@ -114,18 +129,20 @@ def _engine(url: URL, create: bool, wait_ms: int, schema: str) -> Engine:
         if url.drivername == "sqlite":
             return _sqlite(url, create, wait_ms)
         return _postgres(url, wait_ms, schema)
+    except ArgumentError as problem:
+        raise StoreError(f"not a database URL: {masked(str(problem))}. Correct it in the settings.") from None
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs its driver: pip install 'webstrata[postgres]'.") from None
 
 
 def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
-    if not url.database or url.database == ":memory:":
-        raise StoreError("the store needs a file: sqlite:///path/to/file.")
-    path = Path(url.database)
+    path = _required_file(url)
     if not create and not path.exists():
         raise StoreError(f"the database {path} is missing. {MAKE_AGAIN}")
     if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
         raise StoreError(f"the database {path} is empty (0 bytes). {MAKE_AGAIN}")
+    if create:
+        _create_private(path)
     dialect = _sqlite_dialect()
     words, options = dialect.create_connect_args(url)
     options["timeout"] = wait_ms / 1000
@@ -134,6 +151,18 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _create_private(path: Path) -> None:
+    """Create an empty file that only its owner can read; SQLite gives its side files the same mode."""
+    with suppress(OSError):  # it exists already, or SQLite will say why it cannot be created
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _required_file(url: URL) -> Path:
+    if not url.database or url.database == ":memory:":
+        raise StoreError("the store needs a file: sqlite:///path/to/file.")
+    return Path(url.database)
 
 
 # Compiling the statements of a crawl takes longer than running them on a small home. SQLAlchemy keeps compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from webstrata.schedule.textbook.threshold import Threshold
 from webstrata.schedule.value import Value
 
 Kind = Literal["timer", "oracle"]
+_P = TypeVar("_P")
 
 _TIMERS: dict[str, Callable[[Bounds], TimerPolicy]] = {
     policy.name: policy
@@ -57,10 +58,9 @@ def names(kind: Kind = "timer") -> list[str]:
 
 def policy(name: str, bounds: Bounds | None = None) -> TimerPolicy:
     """The timer policy of that name. Raises BadSettings if there is none."""
-    if name in _ORACLES:
-        raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
+    require_known(name)
     make = _TIMERS[name] if name in _TIMERS else cast(Callable[[Bounds], TimerPolicy], _imported(name))
-    made = make(bounds or Bounds())
+    made = _made(name, make, bounds or Bounds())
     _require(name, made, _TIMER_MEMBERS, "See webstrata.schedule.policy.TimerPolicy.")
     return made
 
@@ -92,7 +92,7 @@ def budgeted_policy(name: str, bounds: Bounds | None = None, freshness: float = 
     if name in _BASELINES:
         return _BASELINES[name](bounds)
     if is_budgeted(name):
-        made = cast(Callable[[Bounds], ValuePolicy], _imported(name))(bounds or Bounds())
+        made = _made(name, cast(Callable[[Bounds], ValuePolicy], _imported(name)), bounds or Bounds())
         _require(name, made, _VALUE_MEMBERS, "Derive it from webstrata.schedule.policy.ValuePolicyBase.")
         return made
     raise BadSettings(f"no budgeted policy {name!r}. Known: {', '.join(budgeted_names())}.")
@@ -105,7 +105,22 @@ def policy_state(
     return PolicyState(budgeted_policy(name, bounds, freshness), site, now=now)
 
 
+def require_known(name: str) -> None:
+    """Raise BadSettings unless this is a policy that can run, or the form `module:Class`; imports no user's module."""
+    if name in _ORACLES:
+        raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
+    if name not in _TIMERS and name not in budgeted_names():
+        _module_and_class(name)
+
+
 # ── a user's own class ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _made(name: str, make: Callable[[Bounds], _P], bounds: Bounds) -> _P:
+    try:
+        return make(bounds)
+    except TypeError as error:
+        raise BadSettings(f"policy {name!r} cannot be made from Bounds: {error}.") from error
 
 
 def _require(name: str, made: TimerPolicy | ValuePolicy, members: tuple[str, ...], advice: str) -> None:
@@ -116,16 +131,22 @@ def _require(name: str, made: TimerPolicy | ValuePolicy, members: tuple[str, ...
         raise BadSettings(f"policy {name!r} keeps {made.dtype.itemsize} bytes a page; at most {LARGEST_STATE} may be.")
 
 
-def _imported(name: str) -> Callable[[Bounds], object]:
+def _module_and_class(name: str) -> tuple[str, str]:
+    """The parts of `module:Class`. Raises BadSettings if the name is not written like this."""
     module_name, colon, class_name = name.partition(":")
-    if not colon or not module_name or not class_name:
+    if not colon or not class_name.isidentifier() or not all(map(str.isidentifier, module_name.split("."))):
         raise BadSettings(
-            f"no policy {name!r}. Known: {', '.join(names())}; with a common budget {', '.join(budgeted_names())}; "
-            "your own is written module:Class."
+            f"no policy {name[:100]!r}. Known: {', '.join(names())}; with a common budget "
+            f"{', '.join(budgeted_names())}; your own is written module:Class."
         )
+    return module_name, class_name
+
+
+def _imported(name: str) -> Callable[[Bounds], object]:
+    module_name, class_name = _module_and_class(name)
     try:
         policy_class = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise BadSettings(f"policy {name!r} cannot be loaded: {error}.") from error
     if not callable(policy_class):
         raise BadSettings(f"policy {name!r} is not a class.")

@@ -17,4 +17,4 @@ def test_list_columns(home: Path, call: Call) -> None:
     assert heading.split()[-1] == "page"
     assert line.split()[-1] == long
     assert line.index("http") == heading.index("page")
-    assert call("--home", home, "list", "--tag", "c").err == "No page matches.\n"
+    assert call("--home", home, "list", "--state", "paused").err == "No page matches.\n"

@@ -161,7 +161,6 @@ def test_rhythms_beyond_the_budget(home: Path, call: Call) -> None:
         (("interval", ONE, "--every", "6h", "--min", "1h"), "do not combine it with --min or --max"),
         (("interval", ONE, "--every", "6h", "--none"), "do not combine it with --every or --at"),
         (("interval", "--every", "6h"), "name either a URL or a --tag"),
-        (("interval", "--tag", "none", "--at", "Sat UTC"), "no watched page has the tag 'none'"),
         (("snooze", ONE), "give one of --for SPAN, --until TIME and --end"),
         (("snooze", ONE, "--for", "1d", "--end"), "give one of"),
         (("snooze", "--for", "1d"), "name URLs or a --tag"),

@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
 from webstrata.cli.capture.capture_result import exit_code
-from webstrata.cli.capture.display import NoCaptureDisplay, capture_display
 from webstrata.cli.capture.report import require_report, write_report
-from webstrata.cli.capture.summary import document, picture, show, waiting_message
-from webstrata.cli.crawl.loop import stopped_by_signals
+from webstrata.cli.capture.resumed import CaptureFiles, recorded_run, require_same, resumed_name
+from webstrata.cli.capture.running import CaptureOptions, run_captures
+from webstrata.cli.capture.summary import document, picture, show
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
-from webstrata.cli.output import print_json, printable
+from webstrata.cli.output import print_json
+from webstrata.cli.pages.bad_lines import require_good_lines, show_bad_lines
 from webstrata.cli.pages.watch import read_lines, read_list
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
-from webstrata.errors import UsageError, WebstrataError
+from webstrata.errors import UsageError
 from webstrata.settings import PoliteSettings
 from webstrata.sharp.proof.page_observation import ComparedLayer
 
 if TYPE_CHECKING:
     from webstrata.flows.capture.events import CaptureOrder
-    from webstrata.flows.capture.proof import FinishedCapture
-    from webstrata.flows.capture.service import CaptureService
-    from webstrata.flows.capture.site_capture import SiteCapture
     from webstrata.node import Node
-
-
-class CaptureOptions(Struct, frozen=True, kw_only=True):
-    """Options of the command that are not part of the orders."""
-
-    resume: str | None
-    repair: int | None
-    max_time_s: float | None
-    within_s: float | None
-    """Start in the quietest period within this time; None to start now."""
-    out: Path | None
 
 
 def command(
@@ -54,14 +39,20 @@ def command(
         str | None, typer.Option(metavar="S", help="Minimum time between two requests; a site may require more.")
     ] = None,
     tau: Annotated[
-        float, typer.Option(help="Confidence of each page's interval; pages with a smaller chance are doubtful.")
-    ] = 0.9,
+        float | None,
+        typer.Option(
+            help="Confidence of each page's interval; pages with a smaller chance are doubtful. Default: 0.9.",
+            show_default=False,
+        ),
+    ] = None,
     scope: Annotated[
-        Literal["prefix", "host", "domain"], typer.Option(help="Which links belong to the site.")
-    ] = "prefix",
+        Literal["prefix", "host", "domain"] | None,
+        typer.Option(help="Which links belong to the site. Default: prefix.", show_default=False),
+    ] = None,
     max_pages: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages of a site.")] = None,
     max_time: Annotated[
-        str | None, typer.Option(metavar="T", help="Time limit, like 90m. The capture then ends with the pages it has.")
+        str | None,
+        typer.Option(metavar="T", help="Time limit, like 90m, or none. The capture then ends with the pages it has."),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(metavar="FILE", help="Weights of pages: URL (or pattern with *), tab, weight.")
@@ -83,7 +74,14 @@ def command(
         Literal["now", "best"], typer.Option(help="best: start in the quietest period of the site's week.")
     ] = "now",
     within: Annotated[str, typer.Option(metavar="T", help="With --when best: start within this time.")] = "24h",
-    requisites: Annotated[bool, typer.Option(help="Capture images, styles and scripts too.")] = True,
+    requisites: Annotated[
+        bool | None,
+        typer.Option(
+            "--requisites/--no-requisites",
+            help="Capture images, styles and scripts too. Default: yes.",
+            show_default=False,
+        ),
+    ] = None,
     render: Annotated[
         bool, typer.Option("--render", help="Run the scripts of each page in Chromium, and compare what they show.")
     ] = False,
@@ -97,7 +95,13 @@ def command(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Write what the certificate states as an HTML page.")
     ] = None,
-    resume: Annotated[str | None, typer.Option(metavar="ID", help="Continue a capture that ended early.")] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Continue a capture that ended early, with its options; last: the latest one that did.",
+        ),
+    ] = None,
     home: HomeOption = None,
     settings: SetOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -107,6 +111,9 @@ def command(
 
     Exit codes: 0 complete; 3 partial (it ended early, or pages could not be reached); 1 failed (nothing was captured,
     no page is sharp although --sharp was given, or most pages could not be reached).
+
+    --resume uses the options of the first run again; --delay, --set, --max-time, --repair, --out, --picture and
+    --report replace them if they are given. Other options may not differ.
     """
     if bool(addresses) == (resume is not None):
         raise UsageError("name the sites to capture, or the capture to continue with --resume.")
@@ -116,36 +123,66 @@ def command(
         raise UsageError("the pages come from --seeds or from --sitemap. Choose one.")
     if repair and not sharp and resume is None:
         raise UsageError("--repair repeats pages that revisits found blurred. Add --sharp.")
+    if when == "best" and resume is not None:
+        raise UsageError("--when is for the start of a capture. Leave it out to continue one.")
     if report is not None and len(addresses or ()) > 1:
         raise UsageError("--report is for one site. `webstrata certificate report FILE.wacz` makes those of others.")
-    _require_writable(out, chart, report)
-    node = open_node(home, [*_delays(delay), *(settings or ())])
+    files = CaptureFiles(out=out, picture=chart, report=report)
+    flags = [*_delays(delay), *(settings or ())]
+    node = open_node(home, flags)
+    listed = _listed(seeds) if seeds is not None else None
+    page_weights = _weights(weights) if weights is not None else None
+    if resume is not None:
+        resume = resumed_name(node, resume)
+        first = node.recorded_capture(resume)
+        given = {
+            "--sharp": sharp or None,
+            "--tau": tau,
+            "--scope": scope,
+            "--layer": layer,
+            "--max-pages": max_pages,
+            "--weights": page_weights,
+            "--seeds": listed,
+            "--sitemap": sitemap or None,
+            "--render": render or None,
+            "--requisites": requisites,
+        }
+        require_same(first.order, given)
+        files, flags, render = files.extended(first.run), [*first.run.settings, *flags], first.order.render
+        node = open_node(home, flags)
+    _require_writable(files)
+    node.require_usable()
     if render:
         _require_browser()
     options = CaptureOptions(
         resume=resume,
         repair=repair,
-        max_time_s=parse_span(max_time) if max_time is not None else None,
+        max_time_s=_max_time(max_time),
         within_s=parse_span(within) if when == "best" else None,
-        out=out,
+        out=files.out,
+        run=recorded_run(flags, files),
     )
-    orders = _orders(node, addresses or [], sharp=sharp, tau=tau, scope=scope, layer=layer)
+    orders = _orders(
+        node, addresses or [], sharp=sharp, tau=0.9 if tau is None else tau, scope=scope or "prefix", layer=layer
+    )
     limits: dict[str, Any] = {
-        "max_time_s": options.max_time_s,
+        "max_time_s": None if options.max_time_s == math.inf else options.max_time_s,
         "repair": repair or 0,
         "use_sitemap": sitemap,
         "render": render,
+        "listed": listed,
+        "weights": page_weights or {},
     }
     limits |= {"max_pages": max_pages} if max_pages is not None else {}
-    limits |= {} if requisites else {"max_requisites": 0}
-    limits |= {"weights": _weights(weights)} if weights is not None else {}
-    limits |= {"listed": _listed(seeds)} if seeds is not None else {}
-    captures = run_async(lambda: _main(node, [replace(order, **limits) for order in orders], options, quiet=quiet))
+    limits |= {"max_requisites": 0} if requisites is False else {}
+    captures = run_async(
+        lambda: run_captures(node, [replace(order, **limits) for order in orders], options, quiet=quiet)
+    )
     documents = [document(capture, finished) for capture, finished in captures]
-    if chart is not None:
-        picture(chart, captures)
-    if report is not None and captures:
-        write_report(captures[0][1].file, report)
+    if files.picture is not None:
+        picture(files.picture, captures)
+    if files.report is not None and captures:
+        write_report(captures[0][1].file, files.report)
     if as_json:
         print_json({"captures": documents})
     else:
@@ -156,6 +193,13 @@ def command(
         raise typer.Exit(code)
 
 
+def _max_time(text: str | None) -> float | None:
+    """The time limit in seconds; infinite for `none`, None if the option is not given."""
+    if text is None:
+        return None
+    return math.inf if text.strip().lower() == "none" else parse_span(text)
+
+
 def _delays(delay: str | None) -> list[str]:
     """The settings for `--delay`. All requests of a capture go to one host, so its address needs no longer delay."""
     if delay is None:
@@ -164,17 +208,17 @@ def _delays(delay: str | None) -> list[str]:
     return [f"polite.delay={delay}", *([f"polite.address_delay={delay}"] if is_short else ())]
 
 
-def _require_writable(out: Path | None, chart: Path | None, report: Path | None) -> None:
+def _require_writable(files: CaptureFiles) -> None:
     """Check the output files before the capture, which may take hours."""
-    for file in (out, chart):
+    for file in (files.out, files.picture):
         if file is not None and not file.absolute().parent.is_dir():
             raise UsageError(f"there is no folder for {file}. Create it, or choose another folder.")
-    if report is not None:
-        require_report(report)
-    if chart is not None:
+    if files.report is not None:
+        require_report(files.report)
+    if files.picture is not None:
         from webstrata.plots.figure import check_format
 
-        check_format(chart)
+        check_format(files.picture)
 
 
 def _require_browser() -> None:
@@ -214,8 +258,8 @@ def _orders(
 
 def _listed(source: str) -> tuple[str, ...]:
     pages, bad = read_list(read_lines(source), weight=1.0, tags=(), requisites=False)
-    for line in bad:
-        typer.echo(f"line {line.line}: {line.problem}", err=True)
+    show_bad_lines(bad)
+    require_good_lines(source, len(pages), bad)
     return tuple(page.url for page in pages)
 
 
@@ -234,81 +278,3 @@ def _weights(source: str) -> dict[str, float]:
             raise UsageError(f"{source}, line {number}: write URL, tab, weight (a number, 0 or more).")
         weights[address if "*" in address else urls.canonical(address)] = value
     return weights
-
-
-class _RunningCaptures:
-    """The running captures of the command, which are stopped together."""
-
-    def __init__(self, options: CaptureOptions, display: NoCaptureDisplay) -> None:
-        self.options = options
-        self.display = display
-        self.captures: list[SiteCapture] = []
-        self._stop = asyncio.Event()
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
-
-    def stop(self) -> None:
-        self._stop.set()
-        for capture in self.captures:
-            capture.stop()
-
-    async def run(
-        self, service: CaptureService, node: Node, order: CaptureOrder | None
-    ) -> tuple[SiteCapture, FinishedCapture] | None:
-        """Run one capture and write its file. None if the command was stopped before the capture began."""
-        if order is not None and self.options.within_s is not None:
-            await self._wait_for_quietest(service, node, order, self.options.within_s)
-        if self.stopping:
-            return None
-        if order is not None:
-            capture = await service.begin(order, self.display.on_event)
-        else:
-            options = self.options
-            capture = await service.resume(
-                options.resume or "", self.display.on_event, repair=options.repair, max_time_s=options.max_time_s
-            )
-        self.captures.append(capture)
-        if self._stop.is_set():
-            capture.stop()
-        await capture.run()
-        out = self.options.out or node.home.captures / f"{capture.state.started.capture}.wacz"
-        return capture, await service.finish(capture, out)
-
-    async def _wait_for_quietest(
-        self, service: CaptureService, node: Node, order: CaptureOrder, within_s: float
-    ) -> None:
-        start, past = await service.quietest_start(order, within_s)
-        message = waiting_message(start.at, node.clock.now(), start.relative, len(past.changes_at))
-        typer.echo(f"webstrata: {order.url}: {message}", err=True)
-        sleeping = asyncio.ensure_future(node.clock.sleep_until(start.at))
-        stopping = asyncio.ensure_future(self._stop.wait())
-        await asyncio.wait((sleeping, stopping), return_when=asyncio.FIRST_COMPLETED)
-        for task in (sleeping, stopping):
-            task.cancel()
-
-
-async def _main(
-    node: Node, orders: list[CaptureOrder], options: CaptureOptions, *, quiet: bool
-) -> list[tuple[SiteCapture, FinishedCapture]]:
-    with capture_display(quiet=quiet) as display:
-        logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
-        running = _RunningCaptures(options, display)
-        results: list[Any] = []
-        to_run: list[CaptureOrder | None] = list(orders) if options.resume is None else [None]
-        with stopped_by_signals(running):
-            async with node.capturing() as service:
-                tasks = [running.run(service, node, order) for order in to_run]
-                results.extend(await asyncio.gather(*tasks, return_exceptions=True))
-    return _without_failures(results)
-
-
-def _without_failures(results: list[Any]) -> list[tuple[SiteCapture, FinishedCapture]]:
-    """Report the failure of one of several sites and return the others; raise the failure of a single site."""
-    problems = [result for result in results if isinstance(result, BaseException)]
-    for problem in problems:
-        if len(results) == 1 or not isinstance(problem, WebstrataError):
-            raise problem
-        typer.echo(f"webstrata: {printable(problem)}", err=True)
-    return [result for result in results if result is not None and result not in problems]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from webstrata.flows.capture.site_capture import MAX_FAILURES
+
 if TYPE_CHECKING:
     from webstrata.flows.capture.proof import FinishedCapture
     from webstrata.flows.capture.site_capture import SiteCapture
@@ -31,7 +33,8 @@ def capture_result(capture: SiteCapture, finished: FinishedCapture) -> CaptureRe
     has_sharp = any(page.verdict == "sharp" for page in finished.outcome.pages)
     if not state.visited() or (state.started.order.sharp and not has_sharp):
         return "failed"
-    unreachable = [url for url in not_reached if state.observed.get(url)]
+    stopped_answering = state.failures_in_a_row >= MAX_FAILURES  # then the other pages were not requested any more
+    unreachable = [url for url in not_reached if stopped_answering or state.observed.get(url)]
     if len(unreachable) > _MOST * len(state.pages):
         return "failed"
     return "partial" if not_reached or finished.certificate["unfinished"] is not None else "complete"

@@ -10,12 +10,13 @@ import typer
 from webstrata import urls
 from webstrata.cli.crawl.loop import run_loop
 from webstrata.cli.options import HomeOption, JsonOption, PolicyOption, SetOption
-from webstrata.cli.output import date_time, printable
+from webstrata.cli.output import date_time
+from webstrata.cli.pages.bad_lines import BadLine, require_good_lines, show_bad_lines
+from webstrata.cli.pages.known_tags import require_tags
 from webstrata.cli.pages.watch import read_lines
 from webstrata.cli.session import open_node, run_async, with_policy
-from webstrata.errors import UsageError
+from webstrata.errors import NothingFound, UsageError
 from webstrata.flows.versions import watched_page
-from webstrata.node import Node
 from webstrata.ports import Store
 from webstrata.records import Page, PageRole, PageState
 from webstrata.schedule.visit_times import allowed_at
@@ -53,40 +54,56 @@ def command(
 ) -> None:
     """Visit the pages that are due, once, and exit; suitable for cron. Or visit the pages that are named, and no others.
 
-    URLs, --from and --tag add up; of a tag, pages that are snoozed or outside their visit windows are left out. The
-    budget counts these visits, but does not prevent them. Pages that are found on named pages are left to the next
-    crawl of due pages.
+    URLs, --from and --tag add up; of a tag, pages that are snoozed or outside their visit windows are left out. Lines of
+    a file that name no page that may be visited are listed on stderr; a file of only such lines, and a tag that no page
+    has, are errors (exit code 1). The budget counts these visits, but does not prevent them. Pages that are found on
+    named pages are left to the next crawl of due pages.
     """
     node = open_node(home, with_policy(settings, policy))
-    named = list(addresses or ())
-    if from_file is not None:
-        named += _listed(from_file)
-    requested = run_async(lambda: _requested(node, named, tag or ())) if named or tag else []
-    run_loop(node, lambda loop: loop.crawl(requested, due=due or not (named or tag)), quiet=quiet, as_json=as_json)
+    node.require_usable()
+    names_pages = bool(addresses or tag) or from_file is not None
+    lines = _listed(from_file) if from_file is not None else {}
+
+    async def request() -> list[int]:
+        async with node.store() as store:
+            listed = await _listed_pages(store, from_file, lines, node.clock.now()) if from_file is not None else []
+            return list(dict.fromkeys(await _requested(store, addresses or [], tag or (), node.clock.now()) + listed))
+
+    requested = run_async(request) if names_pages else []
+    run_loop(node, lambda loop: loop.crawl(requested, due=due or not names_pages), quiet=quiet, as_json=as_json)
 
 
-def _listed(source: str) -> list[str]:
-    """The URLs of a list in the format of `watch --from`."""
-    lines = [line.partition("\t")[0].strip() for line in read_lines(source)]
-    listed = [line for line in lines if line and not line.startswith("#")]
-    if not listed:
-        raise UsageError(f"{source} names no page. Write one URL per line.")
-    return listed
+def _listed(source: str) -> dict[int, str]:
+    """The URLs of a list in the format of `watch --from`, by line number."""
+    lines = {number: line.partition("\t")[0].strip() for number, line in enumerate(read_lines(source), 1)}
+    return {number: line for number, line in lines.items() if line and not line.startswith("#")}
 
 
-async def _requested(node: Node, named: list[str], tags: Sequence[str]) -> list[int]:
-    """The ids of these pages, each once. Raises UsageError unless all of them are watched."""
-    now = node.clock.now()
-    async with node.store() as store:
-        found = {page.id: page for page in [await _page(store, address, now) for address in dict.fromkeys(named)]}
-        for tag in tags:
-            tagged = [page async for page in store.pages.stream(tag=tag, state=PageState.ACTIVE.value)]
-            pages = [page for page in tagged if page.role is not PageRole.REQUISITE]
-            found |= {page.id: page for page in pages if allowed_at(page, now) <= now}
-            if not tagged:
-                raise UsageError(
-                    f"no watched page has the tag {printable(tag)}. `webstrata watch URL --tag TAG` adds it to a page."
-                )
+async def _listed_pages(store: Store, source: str, lines: dict[int, str], now: float) -> list[int]:
+    """The ids of the pages of a list that may be visited; the other lines are listed. Raises NothingFound if there are
+    none."""
+    found: list[int] = []
+    bad: list[BadLine] = []
+    for number, address in lines.items():
+        try:
+            found.append((await _page(store, address, now)).id)
+        except UsageError as problem:
+            bad.append(BadLine(number, address[:200], str(problem)))
+    show_bad_lines(bad)
+    require_good_lines(source, len(found), bad)
+    return found
+
+
+async def _requested(store: Store, named: list[str], tags: Sequence[str], now: float) -> list[int]:
+    """The ids of these pages, each once. Raises an error unless all of them are watched."""
+    found = {page.id: page for page in [await _page(store, address, now) for address in dict.fromkeys(named)]}
+    await require_tags(store, tags)
+    for tag in tags:
+        tagged = [page async for page in store.pages.stream(tag=tag, state=PageState.ACTIVE.value)]
+        pages = [page for page in tagged if page.role is not PageRole.REQUISITE]
+        found |= {page.id: page for page in pages if allowed_at(page, now) <= now}
+        if not tagged:
+            raise NothingFound(f"no watched page has the tag {tag!r}. `webstrata watch URL` resumes visits of a page.")
     return list(found)
 
 

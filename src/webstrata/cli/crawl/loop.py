@@ -7,22 +7,21 @@ import logging
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Protocol
 
 import typer
 
 from webstrata.cli.crawl.display import VisitCounts, showing, stderr
+from webstrata.cli.messages import start_logging
 from webstrata.cli.output import counted, print_json, size
 from webstrata.cli.session import run_async
-from webstrata.errors import BadSettings
 from webstrata.flows.crawl.loop import CrawlLoop
 from webstrata.node import Node
 
 
 def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
     """Run `work` with the loop of the node, then print the number of visits."""
-    _require_ca_file(node)
+    node.require_usable()
     began_at = node.clock.now()
     counts = run_async(lambda: _run(node, work, quiet=quiet))
     if as_json:
@@ -43,17 +42,11 @@ def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quie
 async def _run(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool) -> VisitCounts:
     with showing(quiet=quiet) as counts:
         # Only now: the live display redirects stderr, and log messages must appear above it.
-        logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
+        start_logging(logging.WARNING if quiet else logging.INFO)
         async with node.crawling(counts) as loop:
             with stopped_by_signals(loop):
                 await work(loop)
     return counts
-
-
-def _require_ca_file(node: Node) -> None:
-    file = node.settings.fetch.ca_file
-    if file and not Path(file).is_file():
-        raise BadSettings(f"fetch.ca_file: there is no file {file}. Name one with certificates, or leave it empty.")
 
 
 class Stoppable(Protocol):

@@ -155,16 +155,20 @@ def _print(
 
 def _read(source: str) -> list[str]:
     from webstrata import urls
+    from webstrata.cli.pages.bad_lines import BadLine, require_good_lines, show_bad_lines
     from webstrata.cli.pages.watch import read_lines
 
     listed: dict[str, None] = {}
+    bad: list[BadLine] = []
     for number, line in enumerate(read_lines(source), 1):
         address = line.partition("\t")[0].strip()
         if address and not address.startswith("#"):
             try:
                 listed[urls.canonical(address)] = None
             except UsageError as problem:
-                typer.echo(f"line {number}: {printable(problem)}", err=True)
+                bad.append(BadLine(number, address[:200], str(problem)))
+    show_bad_lines(bad)
+    require_good_lines(source, len(listed), bad)
     return list(listed)
 
 

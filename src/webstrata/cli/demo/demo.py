@@ -18,8 +18,9 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.cli.crawl.loop import stopped_by_signals
 from webstrata.cli.demo.timeline import showing_progress
+from webstrata.cli.messages import start_logging
 from webstrata.cli.output import counted, print_json, print_table, size
-from webstrata.cli.session import named_home, run_async
+from webstrata.cli.session import load_settings, named_home, run_async
 from webstrata.clock import DAY_S, JumpingClock, iso
 from webstrata.detect.memory import unpack
 from webstrata.errors import UsageError
@@ -91,13 +92,15 @@ def command(
 ) -> None:
     """Crawl two recorded years of real sites with the real loop (HTTP, WARC, SQLite) and compare with what really changed."""
     path = named_home(home) or DEFAULT_HOME
+    load_settings(path, [f"schedule.policy={policy}", f"budget.total={budget}"])  # first: nothing is deleted or created
+    budget = budget if is_budgeted(policy) else ""
     _make_room(path)
     recordings = load_shipped()
     start_at = SHIPPED_WINDOW[0]
     end_at = min(SHIPPED_WINDOW[1], start_at + days * DAY_S)
     schedule = {
         "policy": policy,
-        "budget": budget if is_budgeted(policy) else "",
+        "budget": budget,
         **{name: f"{days:g}" for name, days in asdict(BOUNDS).items()},
     }
     board, facts = run_async(lambda: _crawl(path, recordings, start_at, end_at, schedule))
@@ -135,7 +138,7 @@ async def _crawl(
         pages = living.urls()
         with TruthProcess(load_shipped, start_at, end_at, only=pages) as truth:
             with showing_progress(start_at, end_at) as tally:
-                logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
+                start_logging(logging.WARNING)
                 async with node.store() as store:
                     await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
                 async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:

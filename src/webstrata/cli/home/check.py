@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from webstrata.cli.home.access import access_warning
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, print_json, printable, progress_bar
 from webstrata.cli.session import open_node, run_async
@@ -36,6 +37,8 @@ def command(
     node = open_node(home)
     with progress_bar("reading the archive", node.archived_bytes()) as on_progress:
         result = run_async(lambda: node.check(repair=repair, deep=deep, on_progress=on_progress))
+    if (warning := access_warning(node.home)) is not None:
+        result.notes.append(warning)
     if as_json:
         print_json(msgspec.to_builtins(result))
     else:

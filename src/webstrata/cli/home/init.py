@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from webstrata import settings as settings_file
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import print_json, printable
-from webstrata.cli.session import home_path, run_async
+from webstrata.cli.session import home_path, load_settings, run_async
 from webstrata.errors import HomeError, UsageError
 from webstrata.home import TEMPLATE, Home
 from webstrata.node import Node, store_address
@@ -49,21 +48,33 @@ def command(
     """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
     path = home_path(home)
     options = _store_options(flags or [], store)
+    checked = [*options, *([f"polite.contact={contact}"] if contact else [])]
+    load_settings(path, checked)  # first: nothing is created if a value cannot be used
     new = not Home(path).settings_file.exists()
     settings = _create(path, contact, options) if new else _complete(path, options)
+    closed = Home(path).close_to_others() if not new else []
     database = Node(Home.open(path), settings).database()
     if as_json:
-        print_json({"home": str(path), "new": new, "database": database.as_json()})
+        print_json(
+            {
+                "home": str(path),
+                "new": new,
+                "database": database.as_json(),
+                "closed": [str(file) for file in closed],
+            }
+        )
     elif new:
         typer.echo(f"Created a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
         if database.kind != "home":
             typer.echo(f"Its database is {printable(str(database))}.")
         if not settings.polite.contact:
-            typer.echo(
-                f"Please set polite.contact in {Home(path).settings_file}, so that site owners can reach you."
-            )
+            typer.echo(f"Please set polite.contact in {Home(path).settings_file}, so that site owners can reach you.")
     else:
-        typer.echo(f"{path} is already a home; nothing was changed.")
+        changed = "" if closed else "; nothing was changed"
+        typer.echo(f"{path} is already a home{changed}.")
+        if closed:
+            names = ", ".join(str(file.relative_to(path)) if file != path else "the folder" for file in closed)
+            typer.echo(f"Other users can no longer read: {names}.")
         if contact and contact != settings.polite.contact:
             typer.echo(f"To change the contact, set polite.contact in {Home(path).settings_file}.", err=True)
 
@@ -72,13 +83,15 @@ def _store_options(flags: list[str], store: str | None) -> list[str]:
     """The settings of the store that the command line names, as `--set` writes them."""
     for flag in flags:
         if not flag.strip().startswith("store."):
-            raise UsageError(f"init --set takes store.url and store.schema, not {flag!r}. Set others in webstrata.toml.")
+            raise UsageError(
+                f"init --set takes store.url and store.schema, not {flag!r}. Set others in webstrata.toml."
+            )
     return [*flags, *([f"store.url={store}"] if store is not None else [])]
 
 
 def _create(path: Path, contact: str, options: list[str]) -> Settings:
     """A new home with its database. If the database cannot be created, nothing is left behind."""
-    wanted, _ = settings_file.load(path, flags=options)  # there is no file yet: from the environment and the options
+    wanted, _ = load_settings(path, options)  # there is no file yet: from the environment and the options
     text = TEMPLATE
     if contact:
         text = text.replace('contact = ""', f"contact = {_quoted(contact)}")
@@ -89,15 +102,15 @@ def _create(path: Path, contact: str, options: list[str]) -> Settings:
     elif wanted.store.schema:
         raise UsageError("store.schema needs a PostgreSQL database. Name one with --store.")
     with Home.creating(path, text) as created:
-        settings, _ = settings_file.load(path)
+        settings, _ = load_settings(path)
         _open_database(created, settings)
     return settings
 
 
 def _complete(path: Path, options: list[str]) -> Settings:
     """Add what an existing home lacks. Its database is not changed."""
-    settings, _ = settings_file.load(path)
-    asked, _ = settings_file.load(path, flags=options)
+    settings, _ = load_settings(path)
+    asked, _ = load_settings(path, options)
     there, wanted = settings.store, asked.store
     if options and (store_address(wanted.url), wanted.schema) != (store_address(there.url), there.schema):
         raise HomeError(

@@ -7,15 +7,16 @@ from typing import Any
 from webstrata import settings as settings_file
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json, print_table, size
-from webstrata.cli.session import home_path
+from webstrata.cli.session import home_path, load_settings
 from webstrata.clock import span
+from webstrata.masking import masked_url
 from webstrata.settings import FILE_NAME, ByteSize, Duration, Settings
 
 
 def command(home: HomeOption = None, settings: SetOption = None, as_json: JsonOption = False) -> None:
     """Show every setting with its value, its source (default, file, environment, --set) and its description."""
     path = home_path(home)
-    values, sources = settings_file.load(path, flags=settings or ())
+    values, sources = load_settings(path, settings)
     rows = settings_file.all_settings(values, sources)
     file = str(path / FILE_NAME)
     if as_json:
@@ -46,4 +47,4 @@ def _text(settings: Settings, key: str) -> str:
         case dict():
             return ",".join(f"{name}={item}" for name, item in value.items()) or "-"
         case _:
-            return str(value) or "-"
+            return masked_url(str(value)) or "-"

@@ -9,6 +9,7 @@ import typer
 from webstrata.cli.crawl.budget import budget_json, budget_lines, within_budget
 from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import trust_json
+from webstrata.cli.home.access import access_json, access_warning
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, iso_or_none, print_json, printable, size, time_until
 from webstrata.cli.pages.left_out import left_out_json, left_out_lines
@@ -78,6 +79,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "visit_times": visit_times,
                 "fault": None if fault is None else {"what": fault[0], "at": iso_or_none(fault[1])},
                 "left_out": left_out,
+                "open_to_others": access_json(node.home),
                 "clock_was_ahead_s": ahead_s if ahead_s > AHEAD_S else None,
             }
         )
@@ -116,6 +118,8 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
         f"index {size(disk['index'])}, database {size(disk['database'])}"
     )
+    if (warning := access_warning(node.home)) is not None:
+        typer.echo(f"access     {warning}")
     if fault is not None:
         what, at = fault
         typer.echo(f"FAULT      of this machine, {iso(float(int(at)))}: {printable(what)}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from webstrata.cli.messages import start_logging
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import run_async
@@ -47,7 +48,7 @@ def command(
     """Make real crawls on a jumping clock and compare their actual times with the estimates of both estimators."""
     from webstrata.lab.crawl_time.experiment import run
 
-    logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    start_logging(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as folder, _showing_progress(crawls) as on_progress:
         assemble = _assembler(Path(folder))
         result = run_async(lambda: run(assemble, crawls=crawls, seed=seed, on_progress=on_progress, teaching=teach))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webstrata.cli.lab.named_histories import named_histories
+from webstrata.cli.messages import start_logging
 from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
 from webstrata.cli.output import print_json, print_table
 from webstrata.cli.session import run_async
@@ -170,7 +171,7 @@ def _crawl(
     """One crawl in a temporary home, in memory where the system has a folder for that."""
     from webstrata.lab.live.experiment import run_crawl
 
-    logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    start_logging(logging.ERROR)
     if lab_only:
         return run_async(lambda: run_crawl(crawl, histories, None))
     with tempfile.TemporaryDirectory(prefix="webstrata-lab-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:

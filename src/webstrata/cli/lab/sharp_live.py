@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from webstrata.cli.messages import start_logging
 from webstrata.cli.output import print_table
 from webstrata.cli.session import run_async
 
@@ -40,7 +41,7 @@ def live(
     """Run all captures in temporary homes. `with_faults`: sites answer some requests wrongly."""
     from webstrata.lab.sharp.live import WAYS, live_rows
 
-    logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    start_logging(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as name:
         folder, check = Path(name), _checker()
         assemble = _assembler(folder)

@@ -8,6 +8,7 @@ import typer
 
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, printable
+from webstrata.cli.pages.known_tags import require_tags
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
 from webstrata.errors import UsageError
@@ -36,6 +37,7 @@ def command(
 
     async def apply() -> dict[str, Any]:
         async with node.store() as store:
+            await require_tags(store, [tag], stored=[one.tag for one in await store.budgets.boosts()] if end else ())
             pages = (await store.maintenance.tag_counts()).get(tag, 0)
             if end:
                 return {"tag": tag, "pages": pages, "ended": await store.budgets.end_boost(tag)}
@@ -54,5 +56,3 @@ def command(
         f"{counted(document['pages'], 'page')} with the tag {name}: value of visits times {factor:g} "
         f"until {date_time(boost.until)}."
     )
-    if not document["pages"]:
-        typer.echo("No page has this tag yet. `webstrata watch URL --tag TAG` adds it to a page.")

@@ -9,6 +9,7 @@ import typer
 from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
 from webstrata.cli.options import HomeOption, JsonOption, OptionalUrlArgument, TagOption
 from webstrata.cli.output import print_json, print_table, printable
+from webstrata.cli.pages.known_tags import CREATE_ADVICE, CreateOption, require_tags
 from webstrata.cli.pages.visit_times import (
     NONE,
     AtOption,
@@ -24,6 +25,7 @@ from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
 from webstrata.flows.limit_demand import LimitDemand
 from webstrata.flows.versions import watched_page
+from webstrata.ports import Store
 from webstrata.records import IntervalLimit, VisitTimes
 
 
@@ -41,12 +43,14 @@ def command(
     none: Annotated[
         bool, typer.Option("--none", help="Remove limits, rhythm and windows, so that the settings apply.")
     ] = False,
+    create: CreateOption = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Set the minimum and maximum interval between visits, a fixed rhythm or visit windows, for a page or a tag.
 
-    Limits of a tag also apply to pages that get the tag later; rhythm and windows are set for its present pages.
+    Limits of a tag also apply to pages that get the tag later; rhythm and windows are set for its present pages. A tag
+    that no page or site has is an error (exit code 1) unless --create is given.
     Without a page or a tag, list all of them.
     """
     times = given_times(every, at)
@@ -63,7 +67,10 @@ def command(
 
     async def apply() -> tuple[list[IntervalLimit], list[tuple[str, VisitTimes]], LimitDemand | None]:
         async with node.store() as store:
-            if not times.is_empty or none:
+            if tag is not None and not create:
+                set_already = [one.name for one in await store.budgets.interval_limits() if one.kind == "tag"]
+                await require_tags(store, [tag], stored=set_already, advice=CREATE_ADVICE)
+            if not times.is_empty or (none and await _has_pages(store, tag)):
                 pages = await selected_pages(store, [address] if address is not None else [], tag)
                 await set_times(store, pages, GivenTimes(every=NONE, windows=NONE) if none else times, now)
             if limits is not None:
@@ -77,6 +84,11 @@ def command(
             return await store.budgets.interval_limits(), await timed_pages(store), demand
 
     _print(*run_async(apply), as_json)
+
+
+async def _has_pages(store: Store, tag: str | None) -> bool:
+    """Whether there are pages whose visit times can be removed: the limits of a tag may be there without any."""
+    return tag is None or tag in await store.maintenance.tag_counts()
 
 
 def _limits(minimum: str | None, maximum: str | None, none: bool) -> tuple[float | None, float | None]:

@@ -9,9 +9,11 @@ import typer
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption, LimitOption, TagOption
 from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, time_until
+from webstrata.cli.pages.known_tags import require_tags
 from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import span
+from webstrata.errors import NothingFound
 from webstrata.records import Page, PageRole, PageState, SignalSource
 from webstrata.schedule.visit_times import shown_next_at
 
@@ -31,12 +33,17 @@ def command(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the watched pages, with the last outcome, the last change and the next visit of each."""
+    """List the watched pages, with the last outcome, the last change and the next visit of each.
+
+    A tag or a host that no page has is an error (exit code 1).
+    """
     node = open_node(home)
 
     async def collect() -> tuple[list[Page], dict[str, SignalSource]]:
         pages: list[Page] = []
         async with node.store() as store:
+            if tag is not None:
+                await require_tags(store, [tag])
             sources = {source.url: source for source in await store.signals.sources()}
             async for page in store.pages.stream(tag=tag, host=host, state=state):
                 if page.state is PageState.CAPTURED and state is None:
@@ -45,6 +52,8 @@ def command(
                     pages.append(page)
                 if limit is not None and len(pages) >= limit:
                     break
+            if host is not None and not pages and not [page async for page in store.pages.stream(host=host)]:
+                raise NothingFound(f"no page of the host {host[:100]!r} is known. `webstrata list` shows all pages.")
         return pages, sources
 
     pages, sources = run_async(collect)

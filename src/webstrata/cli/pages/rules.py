@@ -20,6 +20,7 @@ from webstrata.cli.options import (
     with_rule_options,
 )
 from webstrata.cli.output import print_json, printable
+from webstrata.cli.pages.known_tags import CREATE_ADVICE, CreateOption, require_tags
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
@@ -33,6 +34,7 @@ def command(
     tag: TagOption = None,
     rules: RuleValues,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all rules that are set, before any new ones.")] = False,
+    create: CreateOption = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -41,13 +43,14 @@ def command(
     --select, --ignore, --ignore-text, --attributes and --ignore-attributes are added to those that are set; other
     options replace their old value. With --clear, the old rules are removed first.
 
-    The rules of a tag apply to all pages with this tag that have no rules of their own. `preview` shows the effect of
+    The rules of a tag apply to all pages with this tag that have no rules of their own. A tag that no page or site has
+    is an error (exit code 1) unless --create is given. `preview` shows the effect of
     rules before they are set.
     """
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
     given_rules = page_rules_of(**rules)
-    page_rules = run_async(lambda: _apply(home, address, tag, given_rules, clear=clear))
+    page_rules = run_async(lambda: _apply(home, address, tag, given_rules, clear=clear, create=create))
     if as_json:
         print_json({"url": address, "tag": tag, "rules": page_rules_json(page_rules)})
     elif page_rules is None:
@@ -65,7 +68,7 @@ def _command_line(address: str | None, tag: str | None, page_rules: PageRules) -
 
 
 async def _apply(
-    home: Path | None, address: str | None, tag: str | None, page_rules: PageRules | None, *, clear: bool
+    home: Path | None, address: str | None, tag: str | None, page_rules: PageRules | None, *, clear: bool, create: bool
 ) -> PageRules | None:
     """Set or remove the rules if requested; returns the rules that apply then."""
     async with open_node(home).store() as store:
@@ -77,7 +80,10 @@ async def _apply(
                 return page_rules
             return page.page_rules
         assert tag is not None
-        before = (await store.pages.tag_rules()).get(tag)
+        tag_rules = await store.pages.tag_rules()
+        if not create:
+            await require_tags(store, [tag], stored=tag_rules, advice=CREATE_ADVICE)
+        before = tag_rules.get(tag)
         if page_rules is not None or clear:
             page_rules = _changed(before, page_rules, clear=clear)
             await store.pages.set_tag_rules(tag, page_rules)

@@ -9,6 +9,7 @@ import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, TagOption
 from webstrata.cli.output import counted, print_json, print_table, printable
+from webstrata.cli.pages.known_tags import require_tags
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
@@ -45,6 +46,7 @@ def command(
 
     async def apply() -> tuple[int, int]:
         async with open_node(home).store() as store:
+            await require_tags(store, [tag] if tag is not None else removed if not addresses else ())
             ids = [(await watched_page(store, address)).id for address in addresses or ()]
             everywhere = removed if not addresses and tag is None else ()
             for one in [tag] if tag is not None else everywhere:

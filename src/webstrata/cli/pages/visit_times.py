@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.cli.output import iso_or_none
+from webstrata.cli.pages.known_tags import require_tags
 from webstrata.clock import DAY_S, parse_span
-from webstrata.errors import UsageError
+from webstrata.errors import NothingFound, UsageError
 from webstrata.flows.versions import watched_page
 from webstrata.ports import Store
 from webstrata.records import Page, PageRole, PageState, VisitTimes
@@ -86,15 +87,16 @@ def given_times(every: str | None, at: str | None) -> GivenTimes:
 
 
 async def selected_pages(store: Store, addresses: Sequence[str], tag: str | None) -> list[Page]:
-    """The named pages, or the active pages with a tag. Raises UsageError if there are none."""
+    """The named pages, or the active pages with a tag. Raises NothingFound if no page has the tag."""
     if bool(addresses) == (tag is not None):
         raise UsageError("name either URLs or a --tag.")
     if tag is None:
         return [await watched_page(store, address) for address in addresses]
+    await require_tags(store, [tag])
     pages = [page async for page in store.pages.stream(tag=tag, state=PageState.ACTIVE.value)]
     pages = [page for page in pages if page.role is not PageRole.REQUISITE]
     if not pages:
-        raise UsageError(f"no watched page has the tag {tag!r}. `webstrata tag` lists all tags.")
+        raise NothingFound(f"no watched page has the tag {tag!r}. `webstrata tag` lists all tags.")
     return pages
 
 

@@ -10,29 +10,22 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import typer
-from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
 from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
 from webstrata.cli.options import HomeOption, JsonOption, RuleValues, page_rules_of, with_rule_options
-from webstrata.cli.output import counted, print_json, printable
+from webstrata.cli.output import counted, print_json
+from webstrata.cli.pages.bad_lines import BadLine, require_good_lines, show_bad_lines
 from webstrata.cli.pages.visit_times import AtOption, EveryOption, GivenTimes, given_times, set_times
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
 from webstrata.flows.crawl.discovery import seeds
+from webstrata.masking import masked
 from webstrata.records import NewPage, Site
 from webstrata.schedule.visit_windows import parse_windows
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
-
-
-class BadLine(Struct, frozen=True):
-    """A line of a list that is not a page."""
-
-    line: int
-    text: str
-    problem: str
 
 
 @with_rule_options()
@@ -84,6 +77,9 @@ def command(
     requisites: Annotated[
         bool, typer.Option(help="Also archive the images, style sheets and scripts of the pages.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="--from: watch nothing, and exit with code 1, if any line is bad.")
+    ] = False,
     tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
     weight: Annotated[
         float | None,
@@ -98,7 +94,8 @@ def command(
     """Watch pages: visit them from now on, and archive their versions.
 
     Pages that are already watched keep their weight, rules and schedule unless options change them; tags and rules are
-    added. Bad lines of a file are reported, and the other lines are used.
+    added. Bad lines of a file are listed on stderr, and the other lines are used (exit code 0); if there are no other
+    lines, or with --strict, nothing is watched and the exit code is 1.
     """
     if not addresses and from_file is None and site is None:
         raise UsageError("nothing to watch. Give URLs, --from FILE or --site URL.")
@@ -124,6 +121,8 @@ def command(
     if from_file is not None:
         listed, bad = read_list(read_lines(from_file), weight=weight, tags=tags, requisites=requisites)
         pages += listed
+        show_bad_lines(bad)
+        require_good_lines(from_file, len(listed), bad, strict=strict)
     if page_rules is not None:
         pages = [replace(page, page_rules=page_rules) for page in pages]
     changes: dict[str, Any] = {
@@ -138,8 +137,6 @@ def command(
     changes = {name: value for name, value in changes.items() if value is not None}
     site_url = urls.canonical(site) if site is not None else None
     (new, known), new_site, demand = run_async(lambda: _add(home, pages, times, site_url, changes, tags))
-    for line in bad:
-        typer.echo(f"line {line.line}: {printable(line.problem)}", err=True)
     if as_json:
         print_json(
             {"new": new, "known": known, "site": new_site.url if new_site else None, "bad": bad, "limit_demand": demand}
@@ -208,7 +205,7 @@ def read_list(
             own_tags = tuple(part.strip() for part in rest[1].split(",") if part.strip()) if len(rest) > 1 else ()
             pages.append(_page(address, weight=own_weight, tags=tags + own_tags, requisites=requisites))
         except UsageError as problem:
-            bad.append(BadLine(number, text[:200], str(problem)))
+            bad.append(BadLine(number, masked(text[:200]), str(problem)))
     return pages, bad
 
 

@@ -53,7 +53,7 @@ class HttpWeb:
         self._in_use = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._memory = BodyMemory(max_memory, limits.body_bytes, allowed.active)
-        self._pool = ConnectionPool(guard, limits, _tls_context(ca_file), allowed.idle, self._memory)
+        self._pool = ConnectionPool(guard, limits, tls_context(ca_file), allowed.idle, self._memory)
 
     async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
         """The address and port that a request to this host would connect to, if the guard allows them."""
@@ -211,7 +211,8 @@ async def _await_or_abort(before_send: BeforeSend, connection: HttpConnection) -
 
 
 @cache
-def _tls_context(ca_file: str | None) -> ssl.SSLContext:
+def tls_context(ca_file: str | None) -> ssl.SSLContext:
+    """The context of all TLS connections. Raises OSError if the file cannot be read or has no certificates."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])

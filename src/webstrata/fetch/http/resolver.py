@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from ipaddress import ip_address
 
-from webstrata.errors import BadSettings
+from webstrata.fetch.http.endpoint import is_address, parse_endpoint
 from webstrata.fetch.http.guard import AddressGuard
 from webstrata.fetch.http.name_lookup import NameAddresses, NameLookup
 from webstrata.records import Failure, FailureKind
@@ -34,7 +32,7 @@ class HostResolver:
     ) -> None:
         """A lookup takes at most `timeout_s` and at most 10 s. `name_servers` replace the system's."""
         self._guard = guard
-        self._hosts = {_bare_host(host): _endpoint(text) for host, text in hosts.items()}
+        self._hosts = {_bare_host(host): parse_endpoint(text) for host, text in hosts.items()}
         self._lookup = NameLookup([_server(text) for text in name_servers], min(timeout_s, _MAX_LOOKUP_S))
         self._known: dict[str, tuple[float, tuple[str, ...] | Failure]] = {}
         self._lookups: dict[str, asyncio.Task[tuple[str, ...] | Failure]] = {}
@@ -49,7 +47,7 @@ class HostResolver:
         if host in self._hosts:
             address, other_port = self._hosts[host]
             return self._allowed(host, (address,), other_port or port)
-        if _is_address(host):
+        if is_address(host):
             return self._allowed(host, (host,), port)
         addresses = await self._addresses(host)
         return addresses if isinstance(addresses, Failure) else self._allowed(host, addresses, port)
@@ -101,28 +99,8 @@ def _bare_host(host: str) -> str:
     return host.lower().strip("[]").rstrip(".")
 
 
-@lru_cache(maxsize=4096)
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _endpoint(text: str) -> tuple[str, int | None]:
-    """Parse `address`, `address:port` or `[address]:port`."""
-    address, port = text.strip(), ""
-    if not _is_address(address.strip("[]")):
-        address, _, port = address.rpartition(":")
-    address = address.strip("[]")
-    if not _is_address(address) or (port and not (port.isdecimal() and 0 < int(port) < 65536)):
-        raise BadSettings(f"not an address: {text!r}. Write 127.0.0.2, 127.0.0.2:8480 or [::1]:8480.")
-    return address, int(port) if port else None
-
-
 def _server(text: str) -> str:
     """A name server as c-ares expects it."""
-    address, port = _endpoint(text)
+    address, port = parse_endpoint(text)
     literal = f"[{address}]" if ":" in address else address
     return f"{literal}:{port or _DNS_PORT}"

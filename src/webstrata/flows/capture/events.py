@@ -15,7 +15,7 @@ from webstrata.records import Position
 from webstrata.sharp.proof.certificate import ObservedUrl
 from webstrata.sharp.proof.page_observation import ComparedLayer
 
-JOURNAL_VERSION = 2
+JOURNAL_VERSION = 3
 
 
 class PrecomputedSchedule(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class CaptureOrder(Struct, frozen=True, kw_only=True):
     """Pages are rendered in a browser; their contents are those of the DOM."""
     max_pages: int = 10_000
     max_time_s: float | None = None
-    """The time limit of one run; a resumed run has its own limit."""
+    """The time limit of each run."""
     max_requisites: int = 5000
     repair: int = 0
     """The maximum number of further passes while pages are blurred."""
@@ -76,6 +76,16 @@ class FoundPage(Struct, frozen=True):
     """The duration of a download, estimated from earlier visits."""
 
 
+class CaptureRun(Struct, frozen=True, kw_only=True):
+    """How the command was called, besides the order. A resumed run uses the same."""
+
+    settings: tuple[str, ...] = ()
+    """Settings of the command line, as `section.name=value`."""
+    out: str | None = None
+    picture: str | None = None
+    report: str | None = None
+
+
 class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     """The first event."""
 
@@ -83,6 +93,7 @@ class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     """Of the journal's format."""
     capture: str
     order: CaptureOrder
+    run: CaptureRun = CaptureRun()
     at: float
     slot_s: float
     """Seconds between two requests, as required by the host or by our settings."""
@@ -153,7 +164,14 @@ class RequisiteDownloaded(Struct, frozen=True, kw_only=True, tag="fetched"):
     """Those among the requisites that are shown in a frame."""
 
 
-Event = CaptureStarted | PageDownloaded | PassPlanned | RequisiteDownloaded
+class CaptureEnded(Struct, frozen=True, kw_only=True, tag="ended"):
+    """The package was written. Further events follow if the capture is resumed."""
+
+    stopped: str = ""
+    """Why the capture ended early; empty if it did not."""
+
+
+Event = CaptureStarted | PageDownloaded | PassPlanned | RequisiteDownloaded | CaptureEnded
 
 _decoder = msgspec.json.Decoder(Event)
 

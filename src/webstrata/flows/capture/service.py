@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,9 +12,10 @@ from webstrata import urls
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
-from webstrata.flows.capture.events import JOURNAL_VERSION, CaptureOrder, CaptureStarted, from_line, to_line
+from webstrata.flows.capture.events import JOURNAL_VERSION, CaptureOrder, CaptureRun, CaptureStarted, to_line
 from webstrata.flows.capture.proof import CertificateSigner, FinishedCapture
 from webstrata.flows.capture.rates import PageRates, PastChanges, SitemapHints, capture_span_s, past_changes
+from webstrata.flows.capture.recorded import recorded_events
 from webstrata.flows.capture.site_capture import OnEvent, SiteCapture, pages_in_scope
 from webstrata.flows.capture.state import CaptureState
 from webstrata.ports import Clock, Journal, Store
@@ -61,7 +61,7 @@ class CaptureService:
         self._patience_s = patience_s
         self._rest_factor = rest_factor
 
-    async def begin(self, order: CaptureOrder, on_event: OnEvent) -> SiteCapture:
+    async def begin(self, order: CaptureOrder, on_event: OnEvent, run: CaptureRun | None = None) -> SiteCapture:
         """Fetch robots.txt, find the first pages, and write the first line of the journal."""
         patience_until = self._clock.now() + self._patience_s
         slot_s, slot_from = await self._downloads.required_gap(order.url, patience_until=patience_until)
@@ -77,6 +77,7 @@ class CaptureService:
             version=JOURNAL_VERSION,
             capture=capture,
             order=order,
+            run=run or CaptureRun(),
             at=self._clock.now(),
             slot_s=slot_s,
             slot_from=slot_from,
@@ -92,17 +93,13 @@ class CaptureService:
     async def resume(
         self, capture: str, on_event: OnEvent, *, repair: int | None = None, max_time_s: float | None = None
     ) -> SiteCapture:
-        """Continue a capture at the end of its journal, with a new time limit and, if given, another `repair`."""
+        """Continue a capture at the end of its journal, with its order; `repair` and `max_time_s` replace those of the
+        order if they are given."""
         journal = self._old_journal(capture)
-        try:
-            events = [from_line(line) for line in journal.lines()]
-        except msgspec.DecodeError as problem:
-            raise UsageError(f"the journal of {capture} cannot be parsed ({problem}). Start a new capture.") from None
+        events = recorded_events(capture, journal.lines())
         if events and isinstance(events[0], CaptureStarted):
-            if events[0].version != JOURNAL_VERSION:
-                raise UsageError(f"{capture} was begun by another version of Webstrata. Start a new capture.")
-            order = events[0].order
-            order = replace(order, max_time_s=max_time_s, repair=order.repair if repair is None else repair)
+            changed = {"max_time_s": max_time_s, "repair": repair}
+            order = replace(events[0].order, **{name: value for name, value in changed.items() if value is not None})
             events[0] = replace(events[0], order=order)
         state = CaptureState.replay(events)
         started, now = state.started, self._clock.now()
@@ -123,8 +120,10 @@ class CaptureService:
         )
 
     async def finish(self, capture: SiteCapture, out: Path) -> FinishedCapture:
-        """Write the WACZ file with the certificate."""
-        return await self._signer.finish(capture.state, out, stopped=capture.stopped)
+        """Write the WACZ file with the certificate, and then the end to the journal."""
+        finished = await self._signer.finish(capture.state, out, stopped=capture.stopped)
+        await capture.record_end()
+        return finished
 
     async def quietest_start(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
         """The best time to start by the site's weekly rhythm. The duration is estimated from the known pages."""

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable
 
 from webstrata import urls
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
-from webstrata.flows.capture.events import CaptureOrder, Event, PageDownloaded, RequisiteDownloaded, to_line
+from webstrata.flows.capture.events import (
+    CaptureEnded,
+    CaptureOrder,
+    Event,
+    PageDownloaded,
+    RequisiteDownloaded,
+    to_line,
+)
 from webstrata.flows.capture.plan import first_revisits, next_pass
 from webstrata.flows.capture.rates import PageRates
 from webstrata.flows.capture.state import CaptureState
@@ -81,6 +88,10 @@ class SiteCapture:
         while not self.stopped and (url := self.state.next_requisite()) is not None:
             await self._download_requisite(url)
         self.phase = "done"
+
+    async def record_end(self) -> None:
+        """Write to the journal that the package was written."""
+        await self._journal.append([to_line(CaptureEnded(stopped=self.stopped))])
 
     async def _download_pages(self) -> None:
         """The downloads of one pass."""

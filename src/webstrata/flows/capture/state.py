@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from webstrata.errors import UsageError
 from webstrata.flows.capture.events import (
+    CaptureEnded,
     CaptureStarted,
     Event,
     FoundPage,
@@ -110,6 +111,8 @@ class CaptureState:
                 self._pending, self._retries = deque(event.order), deque()
                 self._failed_once.clear()
                 self._failing, self._only_failing = set(event.failing), event.only_failing
+            case CaptureStarted() | CaptureEnded():
+                pass
             case RequisiteDownloaded():
                 self.requisites[event.url] = not event.why
                 self.positions += event.positions

@@ -87,6 +87,4 @@ def named_database(
             return NamedDatabase(kind="home")
         return NamedDatabase(kind="sqlite", url=without_password(url))
     own = recorded.schema if recorded is not None and recorded.schema and not recorded.shares else own_schema(node)
-    return NamedDatabase(
-        kind="postgresql", url=without_password(url), schema=schema or own, shares=bool(schema)
-    )
+    return NamedDatabase(kind="postgresql", url=without_password(url), schema=schema or own, shares=bool(schema))

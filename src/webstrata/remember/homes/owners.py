@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, select
 
 from webstrata.errors import StoreError
+from webstrata.remember.db_thread import shown
 from webstrata.remember.homes.store_home import StoreHome
 from webstrata.remember.statements import insert_missing
 from webstrata.remember.tables import homes
@@ -42,5 +43,5 @@ def register(connection: Connection, home: StoreHome) -> None:
 
 
 def _where(connection: Connection, home: StoreHome) -> str:
-    name = connection.engine.url.render_as_string()
+    name = shown(connection.engine.url)
     return f"the schema {home.schema} of {name}" if home.schema else f"the database {name}"

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from webstrata.errors import StoreError
+from webstrata.remember.db_thread import shown
 from webstrata.remember.homes import owners
 from webstrata.remember.homes.store_home import POLITENESS_SCHEMA, StoreHome
 from webstrata.remember.migrations.upgrade import HEAD, Part, upgrade
@@ -126,7 +127,7 @@ def _not_permitted(engine: Engine, home: StoreHome, error: DBAPIError) -> StoreE
     schema = home.schema if home.shares else "NAME"
     cause = str(error.orig).strip().partition("\n")[0]
     return StoreError(
-        f"the user of the database {url.render_as_string()} lacks a permission ({cause}). Ask the administrator of the "
+        f"the user of the database {shown(url)} lacks a permission ({cause}). Ask the administrator of the "
         f'database to run `GRANT CREATE ON DATABASE "{database}" TO "{user}"`; or to run `CREATE SCHEMA '
         f'{POLITENESS_SCHEMA} AUTHORIZATION "{user}"` and `CREATE SCHEMA {schema} AUTHORIZATION "{user}"`, and set '
         f"store.schema to {schema}. If another user owns {POLITENESS_SCHEMA}: `GRANT USAGE ON SCHEMA {POLITENESS_SCHEMA} "
@@ -136,5 +137,5 @@ def _not_permitted(engine: Engine, home: StoreHome, error: DBAPIError) -> StoreE
 
 
 def _place(connection: Connection, schema: str) -> str:
-    name = connection.engine.url.render_as_string()
+    name = shown(connection.engine.url)
     return f"{name} (schema {schema})" if schema else name

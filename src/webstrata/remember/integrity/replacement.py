@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import explained
+from webstrata.remember.db_thread import explained, shown
 from webstrata.remember.engine import open_store, postgres_engine, sqlite_file
 from webstrata.remember.homes.schemas import VERSIONS, create_schema, version
 from webstrata.remember.homes.store_home import StoreHome
@@ -93,7 +93,7 @@ class DatabaseReplacement:
         return open_store(url.render_as_string(hide_password=False), self._clock, home=home)
 
     def _refuse_tables(self, connection: Connection, replace: bool) -> None:
-        where = f"{connection.engine.url.render_as_string()} (schema {self._home.schema})"
+        where = f"{shown(connection.engine.url)} (schema {self._home.schema})"
         if not replace:
             raise StoreError(
                 f"{where} holds Webstrata tables, and rebuilt ones lack what only they hold (rules, tags, schedules). To "
@@ -127,7 +127,7 @@ class DatabaseReplacement:
             with engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
-            raise explained(error, engine.url.render_as_string(), 0.0) from error
+            raise explained(error, shown(engine.url), 0.0) from error
         finally:
             engine.dispose()
 
