@@ -12,7 +12,8 @@ from sqlalchemy.util import LRUCache
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import DbThread, explained, unreadable
+from webstrata.remember.db_thread import DbThread, damaged, explained, unreadable
+from webstrata.remember.integrity.opening_check import require_tables, require_whole_file
 from webstrata.remember.integrity.row_checksums import register
 from webstrata.remember.migrations.upgrade import HEAD, upgrade
 from webstrata.remember.store import Database, SqlStore
@@ -32,6 +33,7 @@ def bring_up_to_date(engine: Engine, create: bool) -> None:
     """Run the missing migrations in one transaction: after a crash the database has the old version."""
     with engine.connect() as connection:
         if version(connection) == HEAD:
+            require_tables(connection)
             return
     with engine.execution_options(webstrata_begin="BEGIN IMMEDIATE").connect() as connection, connection.begin():
         if connection.dialect.name == "postgresql":
@@ -54,9 +56,13 @@ def _refuse_foreign_tables(connection: Connection, create: bool) -> None:
     where = connection.engine.url.render_as_string()
     found = version(connection)
     if found is None and inspect(connection).has_table("pages"):
+        if not create:
+            raise damaged(f"the table {VERSIONS} is missing or empty", where)
         raise StoreError(f"{where} holds tables of another program. Name an empty database.")
     if found is None and not create:
         raise StoreError(f"the tables of the database {where} are missing. {_MAKE_AGAIN}")
+    if found is not None and not found.isdigit():
+        raise damaged(f"the version of its tables is {found!r:.20}", where)
     if found is not None and found not in KNOWN:
         raise StoreError(
             f"{where} was written by a newer Webstrata (its tables are version {found}, this program knows {HEAD}). "
@@ -147,6 +153,7 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
         raise StoreError(f"the database {path} is missing. {_MAKE_AGAIN}")
     if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
         raise StoreError(f"the database {path} is empty (0 bytes). {_MAKE_AGAIN}")
+    require_whole_file(path)
     dialect = _sqlite_dialect()
     words, options = dialect.create_connect_args(url)
     options["timeout"] = wait_ms / 1000
