@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
 from webstrata.coding import decode
-from webstrata.errors import BadSettings
+from webstrata.errors import BadSettings, DamagedStore
 from webstrata.home import Home
 from webstrata.remember.engine import open_store, sqlite_file
 from webstrata.settings import Settings
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from webstrata.archive.index.lookup import Match
     from webstrata.archive.wacz.reader import WaczReader
-    from webstrata.archive.warc.check import ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
     from webstrata.flows.capture.proof import CapturePackage
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Archive, Clock, Handler, Journal, Store, Web
-    from webstrata.records import Exchange, PageRules, Sighting, VisitResult
+    from webstrata.records import CheckResult, Exchange, PageRules, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget, DailyRate
     from webstrata.schedule.schedule import Schedule
@@ -210,6 +209,20 @@ class Node:
         finally:
             await store.close()
 
+    async def database_damage(self) -> DamagedStore | None:
+        """The damage of the SQLite database, if it has any; reads the whole file."""
+        from webstrata.remember.db_thread import damaged
+
+        if sqlite_file(self.store_url) is None:
+            return None
+        try:
+            async with self.store() as store:
+                faults = (await store.maintenance.check_engine()).faults
+                faults = faults or (await store.maintenance.changed_rows()).faults
+        except DamagedStore as problem:
+            return problem
+        return damaged(faults[0], self.store_url) if faults else None
+
     def reader(self) -> WarcReader:
         from webstrata.archive.warc.reader import WarcReader
 
@@ -222,19 +235,24 @@ class Node:
 
     async def check(
         self, *, repair: bool, deep: bool = False, on_progress: Callable[[int], object] = lambda count: None
-    ) -> ArchiveCheckResult:
+    ) -> CheckResult:
         """Check the archive and its index, then the database and its positions against both.
 
         `deep`: also compare every value of the database with its checksum, and the log with the records in full.
         """
         from webstrata.archive.warc.check import ArchiveCheck
         from webstrata.flows.maintenance.store_check import StoreCheck
+        from webstrata.records import FindingKind
 
-        with self.home.locked():
-            async with self.store(locked=True) as store:  # first: without a database there is nothing to compare
-                check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
-                check.run()
-                await StoreCheck(store, check, repair=repair, deep=deep).run(self.clock.now())
+        with self.home.locked() if repair else self.home.undisturbed():
+            check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
+            check.run()
+            try:
+                async with self.store(locked=True) as store:
+                    found = check.findings
+                    await StoreCheck(store, check, found, repair=repair, deep=deep).run(self.clock.now())
+            except DamagedStore as problem:  # it cannot be opened; the archive was checked without it
+                check.findings.add(FindingKind.DATABASE_FILE, problem.fault)
         return check.result
 
     def reindex(self, on_progress: Callable[[int], object] = lambda count: None) -> tuple[int, int]:

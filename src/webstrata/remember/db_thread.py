@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from webstrata.errors import StoreError
+from webstrata.errors import DamagedStore, StoreError
 from webstrata.ports import Clock
 
 _SQLITE_TRANSIENT = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -52,10 +52,10 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     if getattr(error.orig, "sqlstate", None) in _POSTGRES_FULL:
         return StoreError(f"no space left for the database {where} ({cause}). Free some, then start again.")
     if getattr(error.orig, "sqlstate", None) in _POSTGRES_DAMAGED:
-        return StoreError(
-            f"the database {where} is damaged ({cause}). The archive is not affected. Restore a backup, or move what is "
-            "left away (ALTER SCHEMA … RENAME TO …) and run `webstrata rebuild`, which makes the database again from "
-            "the WARC files."
+        return DamagedStore(
+            f"the database {where} is damaged ({cause})",
+            "The archive is not affected. Restore a backup, or move what is left away (ALTER SCHEMA … RENAME TO …) and "
+            "run `webstrata rebuild`, which makes the database again from the WARC files.",
         )
     if is_transient(error):
         return StoreError(
@@ -67,17 +67,18 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     )
 
 
-def unreadable(error: UnicodeDecodeError, where: str) -> StoreError:
+def unreadable(error: UnicodeDecodeError, where: str) -> DamagedStore:
     """The error message if not even the message of the engine is text: it names a definition that was changed."""
     return damaged(f"a name is not UTF-8: {error.object!r:.100}", where)
 
 
-def damaged(cause: str, where: str) -> StoreError:
-    """The error message for a damaged SQLite database."""
-    return StoreError(
-        f"the database {where} is damaged ({cause}). The archive is not affected. Stop every webstrata process, then "
-        "restore a backup, or run `webstrata rebuild --replace`: it makes the database again from the WARC files and "
-        "keeps the damaged file under another name."
+def damaged(cause: str, where: str) -> DamagedStore:
+    """The error message for a damaged SQLite database; the cause may quote bytes of it."""
+    shown = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in cause)
+    return DamagedStore(
+        f"the database {where} is damaged ({shown})",
+        "The archive is not affected. Stop every webstrata process, then restore a backup, or run `webstrata rebuild "
+        "--replace`: it makes the database again from the WARC files and keeps the damaged file under another name.",
     )
 
 

@@ -83,7 +83,7 @@ def overwritten(first: float, last: float) -> Callable[[Path], None]:
     def damage(file: Path) -> None:
         content = bytearray(file.read_bytes())
         start, end = (int(at * len(content)) if at < 1 else int(at) for at in (first, last))
-        content[start:end] = random.Random(5).randbytes(end - start)  # noqa: S311 - any bytes will do
+        content[start:end] = random.Random(5).randbytes(end - start)
         file.write_bytes(content)
 
     return damage
@@ -157,7 +157,7 @@ def test_bytes_that_changed_by_themselves(seed: int, visited: SmallHome, tmp_pat
     for command, words in words_of(visited.url).items():
         home = Path(shutil.copytree(visited.home, tmp_path / command))
         content = bytearray((home / "webstrata.db").read_bytes())
-        chance = random.Random(f"{seed} {command}")  # noqa: S311 - any bytes will do
+        chance = random.Random(f"{seed} {command}")
         for _ in range(200):
             content[chance.randrange(4096, len(content))] = chance.randrange(256)
         (home / "webstrata.db").write_bytes(content)
@@ -167,3 +167,34 @@ def test_bytes_that_changed_by_themselves(seed: int, visited: SmallHome, tmp_pat
         is_unaffected = result.code == 0 or (command, result.code) in {("diff", 2), ("capture", 1)}
         assert is_explained(result) or is_unaffected, (command, result)
         assert "internal error" not in result.err, (command, result)
+
+
+VALUES = (
+    "pages.fingerprint", "pages.role", "pages.weight", "pages.next_at", "visits.hops", "visits.outcome",
+    "visits.at", "visits.status", "hosts.backoff_until", "robots.status", "site_states.state", "totals.visits",
+)  # fmt: skip
+READING = ("crawl", "status", "log", "diff", "why", "check", "plan", "list", "coherence")
+
+
+@pytest.mark.parametrize("where", VALUES)
+def test_values_that_no_program_wrote(where: str, visited: SmallHome, tmp_path: Path, call: Call) -> None:
+    """A value of another type fails somewhere in the program; then the checksums of the rows tell the cause."""
+    table, column = where.split(".")
+    damaged = Path(shutil.copytree(visited.home, tmp_path / "damaged"))
+    connection = sqlite3.connect(damaged / "webstrata.db")
+    connection.create_function("row_checksum", -1, lambda *values: 1, deterministic=True)
+    connection.execute(f"UPDATE OR IGNORE {table} SET {column} = '\x02 no {{value'")
+    connection.commit()
+    connection.close()
+    failed = set()
+    for command in READING:
+        home = Path(shutil.copytree(damaged, tmp_path / command))
+
+        result = call("--home", home, command, *words_of(visited.url)[command], **visited.settings)
+
+        assert "internal error" not in result.err, (command, result)
+        assert "\x02" not in result.err, (command, result)
+        if result.code == 1:
+            failed.add(command)
+            assert is_explained(result) or command == "check", (command, result)
+    assert failed
