@@ -106,6 +106,14 @@ class Home:
         """Whether this process may create files in the home."""
         return os.access(self.path, os.W_OK)
 
+    def require_writable(self) -> None:
+        """Raise HomeError if this process may not create files in the home."""
+        if not self.is_writable:
+            raise HomeError(
+                f"the home {self.path} is read-only, and this command writes to it. Make the folder and its files "
+                "writable, or copy the home to another folder and name the copy with --home."
+            )
+
     def uses_database(self, name: str) -> bool:
         """Whether this home has had this database, or has archived anything: then it must not get an empty one."""
         try:
@@ -147,9 +155,9 @@ class Home:
         log = database.with_name(database.name + "-wal")
         if not log.exists():
             raise DamagedStore(
-                f"the write-ahead log {log} is missing: the last crawl was killed, and its latest commits were only there",
-                "The archive is not affected. Put the file back, restore a backup, or run `webstrata rebuild --replace` "
-                f"to make the database again from the archive. To go on without these commits, delete {self._writing}.",
+                f"the write-ahead log {log} is missing: the last crawl was killed, and only the log had its latest commits",
+                "The archive is not affected. Put the file back, restore a backup, or run `webstrata rebuild --replace` to "
+                f"make the database again from the archive. To go on without these commits, delete {self._writing}.",
             )
         if self.is_writable:
             self._writing.unlink(missing_ok=True)
@@ -225,11 +233,7 @@ class Home:
         return HomeError(f"{self.path} is in use by {by}. Wait for it, stop it, or use another --home.")
 
     def _lock_file(self) -> TextIO:
-        if not self.is_writable:
-            raise HomeError(
-                f"the home {self.path} is read-only, and this command writes to it. Make the folder and its files "
-                "writable, or copy the home to another folder and name the copy with --home."
-            )
+        self.require_writable()
         try:
             return (self.path / "lock").open("a+", encoding="ascii", errors="replace")
         except OSError as problem:

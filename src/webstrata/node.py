@@ -596,6 +596,7 @@ class Node:
         from webstrata.flows.capture.service import CaptureService
         from webstrata.flows.parsers.handler_parsers import HandlerParsers
 
+        self.home.require_writable()
         signer = self._package_signer()
         settings = self.settings.capture
 

@@ -98,8 +98,8 @@ def _sqlite_text(code: int, cause: str, where: str, tried_s: float) -> str:
         return f"no space left for the database {where} ({cause}). Free some, then start again."
     if code == sqlite3.SQLITE_READONLY:
         return (
-            f"the database {where} is read-only, and this command changes it. Make the file and its folder writable, or "
-            "copy the home to another folder and name the copy with --home."
+            f"the database {where} is read-only, and this command changes it. Make the file and its folder writable, "
+            "or copy the home to another folder and name the copy with --home."
         )
     if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
         return f"the database {where} cannot be opened for writing ({cause}). Check that its folder is writable."

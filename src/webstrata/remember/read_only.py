@@ -64,7 +64,7 @@ def _copied(path: Path, log: Path) -> Path:
             shutil.copyfile(log, folder / log.name)
     except OSError as problem:
         raise StoreError(
-            f"the database {path} has commits in its log {log.name}, which can be read only in a copy, and it cannot be "
-            f"copied to {folder} ({problem.strerror}). Name another folder in TMPDIR, or make the home writable."
+            f"the database {path} has commits in its log {log.name}, which can be read only in a copy, and it cannot "
+            f"be copied to {folder} ({problem.strerror}). Name another folder in TMPDIR, or make the home writable."
         ) from None
     return folder / path.name

@@ -12,8 +12,8 @@ MAX_FINDINGS = 1000
 _REINDEX = "Run `webstrata check --repair` or `webstrata reindex`: both make the index again from the WARC files."
 _RESTORE_FILES = "Restore the files from a backup; all other records can be read."
 _RESTORE_DATABASE = (
-    "Restore the database from a backup, or run `webstrata rebuild --replace`, which makes it again from the WARC files. "
-    "The archive is not affected."
+    "The archive is not affected. Restore the database from a backup, or run `webstrata rebuild --replace`, which makes "
+    "it again from the WARC files."
 )
 
 _GROUPS = (
@@ -171,7 +171,7 @@ _GROUPS = (
         severity="damage",
         count="dangling",
         what="captures of the log where the WARC file has no such record",
-        do="Restore the WARC files from a backup. If they are sound, run `webstrata rebuild --replace`, which makes the "
+        do="Restore the WARC files from a backup. If they are sound, run `webstrata rebuild --replace`: it makes the "
         "database again from them.",
     ),
     FindingGroup(
