@@ -48,6 +48,15 @@ class StoreError(WebstrataError):
     """The database cannot be used."""
 
 
+class DamagedStore(StoreError):  # noqa: N818
+    """The database is missing or damaged: it must be restored or made again."""
+
+    def __init__(self, fault: str, advice: str) -> None:
+        """`fault`: what is wrong, without a full stop. `advice`: sentences that say what to do."""
+        super().__init__(f"{fault}. {advice}")
+        self.fault = fault
+
+
 class ArchiveError(WebstrataError):
     """An archive file cannot be used."""
 

@@ -31,7 +31,7 @@ from typing import TextIO
 
 import platformdirs
 
-from webstrata.errors import HomeError, StoreError
+from webstrata.errors import DamagedStore, HomeError
 
 TEMPLATE = """\
 # Webstrata settings. `webstrata settings` lists every key with its value, source and description.
@@ -156,6 +156,19 @@ class Home:
                 f"the file `node` of {self.path} is missing or damaged. `webstrata --home {self.path} init` creates it."
             ) from None
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether this process may create files in the home."""
+        return os.access(self.path, os.W_OK)
+
+    def require_writable(self) -> None:
+        """Raise HomeError if this process may not create files in the home."""
+        if not self.is_writable:
+            raise HomeError(
+                f"the home {self.path} is read-only, and this command writes to it. Make the folder and its files "
+                "writable, or copy the home to another folder and name the copy with --home."
+            )
+
     def has_captures(self) -> bool:
         """Whether anything is archived: then the home must not get an empty database."""
         return self.archive.is_dir() and any(
@@ -172,8 +185,8 @@ class Home:
             raise HomeError(f"{self._database_name} cannot be read: {problem}. Correct its permissions.") from None
 
     def remember_database(self, name: str) -> None:
-        """Store for which database the home was made, unless it is stored already."""
-        if self.recorded_database() == name:
+        """Store for which database the home was made, unless it is stored already, or the home may not be written."""
+        if self.recorded_database() == name or not self.is_writable:
             return
         try:
             _write_private(self._database_name, f"{name}\n")
@@ -190,7 +203,7 @@ class Home:
             self._writing.unlink(missing_ok=True)
 
     def require_log(self, database: Path, *, locked: bool) -> None:
-        """Raise StoreError if a crawl was killed while it wrote to this SQLite file, and the file's log is gone.
+        """Raise DamagedStore if a crawl was killed while it wrote to this SQLite file, and the file's log is gone.
 
         SQLite would open the database without the commits that only the log had. After a normal end there is no log.
         `locked`: the caller holds the lock of the home.
@@ -199,24 +212,43 @@ class Home:
             return
         log = database.with_name(database.name + "-wal")
         if not log.exists():
-            raise StoreError(
-                f"the write-ahead log {log} is missing: the last crawl was killed, and its latest commits were only "
-                "there. Put the file back, restore a backup, or run `webstrata rebuild --replace` to make the database "
-                f"again from the archive. To go on without these commits, delete {self._writing}."
+            raise DamagedStore(
+                f"the write-ahead log {log} is missing: the last crawl was killed, and only the log had its latest commits",
+                "The archive is not affected. Put the file back, restore a backup, or run `webstrata rebuild --replace` to "
+                f"make the database again from the archive. To go on without these commits, delete {self._writing}.",
             )
-        self._writing.unlink(missing_ok=True)
+        if self.is_writable:
+            self._writing.unlink(missing_ok=True)
 
     def database_replaced(self) -> None:
         """The log of the last crawl belongs to a database that is not used any more."""
         self._writing.unlink(missing_ok=True)
 
     def _is_free(self) -> bool:
-        with self._lock_file() as file:
+        try:
+            with self.undisturbed():
+                return True
+        except HomeError:
+            return False
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Keep crawls away while the home is only read. A home that may not be written is locked without writing."""
+        if self.is_writable:
+            with self.locked():
+                yield
+            return
+        try:
+            file = (self.path / "lock").open("rb")
+        except FileNotFoundError:  # it was never crawled, or it is a copy without the file
+            yield
+            return
+        with file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                return False
-            return True
+                raise self._in_use(file.read().decode("ascii", "replace")) from None
+            yield
 
     def note_fault(self, what: str, at: float) -> None:
         """Store a fault of this machine for `status`; an empty text if it is over.
@@ -245,10 +277,7 @@ class Home:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
-                holder = file.read().strip() or "another process"
-                raise HomeError(
-                    f"{self.path} is in use by {holder}. Wait for it, stop it, or use another --home."
-                ) from None
+                raise self._in_use(file.read()) from None
             file.truncate(0)
             file.write(f"process {os.getpid()}")
             file.flush()
@@ -257,7 +286,12 @@ class Home:
             finally:
                 file.truncate(0)
 
+    def _in_use(self, holder: str) -> HomeError:
+        by = holder.strip() or "another process"
+        return HomeError(f"{self.path} is in use by {by}. Wait for it, stop it, or use another --home.")
+
     def _lock_file(self) -> TextIO:
+        self.require_writable()
         try:
             return open(self.path / "lock", "a+", encoding="ascii", errors="replace", opener=_open_private)
         except OSError as problem:

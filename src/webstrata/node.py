@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
 from webstrata.coding import decode
-from webstrata.errors import BadSettings, StoreError
+from webstrata.errors import BadSettings, DamagedStore, StoreError
 from webstrata.home import Home
 from webstrata.remember.engine import open_store, sqlite_file
 from webstrata.remember.homes.named_database import NamedDatabase, decoded, named_database
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from webstrata.archive.index.lookup import Match
     from webstrata.archive.wacz.reader import WaczReader
-    from webstrata.archive.warc.check import ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
     from webstrata.flows.capture.events import CaptureStarted
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Archive, Clock, Handler, Journal, Store, Web
-    from webstrata.records import Exchange, PageRules, Sighting, VisitResult
+    from webstrata.records import CheckResult, Exchange, PageRules, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget, DailyRate
     from webstrata.schedule.schedule import Schedule
@@ -243,16 +242,30 @@ class Node:
             )
         except StoreError as problem:
             if recorded is None and not self._creates_database:
-                raise StoreError(f"{problem} If the home is new: `webstrata init` creates its database.") from None
-            if recorded is not None and recorded.url != named.url:
+                problem.args = (f"{problem} If the home is new: `webstrata init` creates its database.",)
+            elif recorded is not None and recorded.url != named.url:
                 remedy = recorded.remedy(self.home.path)
-                raise StoreError(f"{problem} This home was made for the database {recorded}. {remedy}") from None
+                problem.args = (f"{problem} This home was made for the database {recorded}. {remedy}",)
             raise
         self.home.remember_database(named.encoded())
         try:
             yield store
         finally:
             await store.close()
+
+    async def database_damage(self) -> DamagedStore | None:
+        """The damage of the SQLite database, if it has any; reads the whole file."""
+        from webstrata.remember.db_thread import damaged
+
+        if sqlite_file(self.store_url) is None:
+            return None
+        try:
+            async with self.store() as store:
+                faults = (await store.maintenance.check_engine()).faults
+                faults = faults or (await store.maintenance.changed_rows()).faults
+        except DamagedStore as problem:
+            return problem
+        return damaged(faults[0], self.store_url) if faults else None
 
     def reader(self) -> WarcReader:
         from webstrata.archive.warc.reader import WarcReader
@@ -266,26 +279,26 @@ class Node:
 
     async def check(
         self, *, repair: bool, deep: bool = False, on_progress: Callable[[int], object] = lambda count: None
-    ) -> ArchiveCheckResult:
+    ) -> CheckResult:
         """Check the archive and its index, then the database and its positions against both.
 
         `deep`: also compare every value of the database with its checksum, and the log with the records in full.
         """
         from webstrata.archive.warc.check import ArchiveCheck
         from webstrata.flows.maintenance.store_check import StoreCheck
+        from webstrata.records import FindingKind
 
-        with self.home.locked():
-            async with self.store(locked=True) as store:  # first: without a database there is nothing to compare
-                names = await store.maintenance.homes() if self.database().shares else []
-                check = ArchiveCheck(
-                    self.home.archive,
-                    self.home.index,
-                    repair=repair,
-                    other_homes=[name for name in names if name != self.home.node_name],
-                    on_progress=on_progress,
-                )
-                check.run()
-                await StoreCheck(store, check, repair=repair, deep=deep).run(self.clock.now())
+        with self.home.locked() if repair else self.home.undisturbed():
+            check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
+            check.run()
+            try:
+                async with self.store(locked=True) as store:
+                    names = await store.maintenance.homes() if self.database().shares else []
+                    check.other_homes = [name for name in names if name != self.home.node_name]
+                    found = check.findings
+                    await StoreCheck(store, check, found, repair=repair, deep=deep).run(self.clock.now())
+            except DamagedStore as problem:  # it cannot be opened; the archive was checked without it
+                check.findings.add(FindingKind.DATABASE_FILE, problem.fault)
         return check.result
 
     def reindex(self, on_progress: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
@@ -642,6 +655,7 @@ class Node:
         from webstrata.flows.capture.service import CaptureService
         from webstrata.flows.parsers.handler_parsers import HandlerParsers
 
+        self.home.require_writable()
         signer = self._package_signer()
         settings = self.settings.capture
 

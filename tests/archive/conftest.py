@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from webstrata.archive.warc.archive import WarcArchive
-from webstrata.archive.warc.check import ArchiveCheck, ArchiveCheckResult
+from webstrata.archive.warc.check import ArchiveCheck
 from webstrata.archive.warc.record import sha1
 from webstrata.clock import ManualClock
-from webstrata.records import Capture, Exchange, Original, Position
+from webstrata.records import Capture, CheckResult, Exchange, Original, Position
 
 START_AT = 1_790_000_000.25
 PEERS = Path(__file__).parents[2] / ".peers" / "bin"
@@ -129,7 +129,7 @@ def check_files(
     index_folder: Path,
     positions: Iterable[tuple[Position, str | None]] = (),
     **options: Any,
-) -> ArchiveCheckResult:
+) -> CheckResult:
     """Check all files of an archive, then positions with their payload digests."""
     check = ArchiveCheck(archive_folder, index_folder, **options)
     check.run()

@@ -16,14 +16,13 @@ import pytest
 from tests.crash.killed_crawl import Acknowledged, Failpoint, Note, Synced, crawl
 from tests.crash.origin import origin
 from webstrata import settings as settings_file
-from webstrata.archive.warc.check import ArchiveCheckResult
 from webstrata.archive.warc.reader import WarcReader
 from webstrata.clock import RealClock
 from webstrata.errors import ArchiveError
 from webstrata.flows.crawl.parse import payload_digest
 from webstrata.home import Home
 from webstrata.node import Node
-from webstrata.records import NewPage
+from webstrata.records import CheckResult, NewPage
 
 PAGES = 40
 PATIENCE_S = 60.0
@@ -121,7 +120,7 @@ class CrashTest:
         node = self._node()
         async with node.crawling():  # the start repairs the archive
             pass
-        checked: ArchiveCheckResult = await node.check(repair=False)
+        checked: CheckResult = await node.check(repair=False)
         problems = [f"{finding.count} {finding.file}:{finding.offset} {finding.what}" for finding in checked.findings]
         reader = node.reader()
         async with node.store() as store:

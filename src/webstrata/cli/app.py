@@ -17,7 +17,7 @@ import typer
 from webstrata import __version__
 from webstrata.cli.messages import mask_unconfigured_logging, print_error, print_traceback, start_logging
 from webstrata.cli.options import HomeOption
-from webstrata.cli.session import remember_home
+from webstrata.cli.session import database_damage, remember_home
 from webstrata.errors import WebstrataError
 from webstrata.masking import forget_secrets
 
@@ -137,6 +137,9 @@ def main() -> None:
         sys.exit(1)
     except Exception as problem:
         _print_traceback()
+        if damage := database_damage():
+            typer.echo(f"webstrata: {damage}", err=True)
+            sys.exit(1)
         where = traceback.extract_tb(problem.__traceback__)[-1]
         advice = "" if _is_debugging else " Run again with --debug for the traceback (webstrata --debug COMMAND …)."
         print_error(

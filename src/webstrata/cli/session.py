@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _global_home: Path | None = None
+_opened: list[Node] = []
+"""The node of the running command."""
 
 
 def remember_home(home: Path | None) -> None:
     """Store the value of the global option: `webstrata --home X list` is the same as `webstrata list --home X`."""
     global _global_home
     _global_home = home
+    _opened.clear()
 
 
 def named_home(home: Path | None) -> Path | None:
@@ -48,7 +51,9 @@ def open_node(home: Path | None, flags: list[str] | None = None) -> Node:
     path = home_path(home)
     opened = Home.open(path)
     settings, _ = load_settings(path, flags)
-    return Node(opened, settings, reread=lambda: load_settings(path, flags)[0], creates_database=False)
+    node = Node(opened, settings, reread=lambda: load_settings(path, flags)[0], creates_database=False)
+    _opened[:] = [node]
+    return node
 
 
 def load_settings(path: Path, flags: list[str] | None = None) -> tuple[Settings, dict[str, str]]:
@@ -58,6 +63,14 @@ def load_settings(path: Path, flags: list[str] | None = None) -> tuple[Settings,
     settings, sources = settings_file.load(path, flags=flags or ())
     check_values(settings, sources)
     return settings, sources
+
+
+def database_damage() -> str | None:
+    """What is wrong with the database of the running command: values that changed by themselves cause any error."""
+    if not _opened:
+        return None
+    found = run_async(_opened[0].database_damage)
+    return str(found) if found is not None else None
 
 
 def with_policy(flags: list[str] | None, policy: str | None) -> list[str] | None:

@@ -18,6 +18,7 @@ from webstrata.records.archived import (
     VisitPart,
 )
 from webstrata.records.changes import Change, ChangeKind, Outcome, ValueChange
+from webstrata.records.checking import CheckFinding, CheckResult, FindingGroup, FindingKind
 from webstrata.records.exchange import (
     Exchange,
     Failure,
@@ -96,6 +97,8 @@ __all__ = [
     "Capture",
     "Change",
     "ChangeKind",
+    "CheckFinding",
+    "CheckResult",
     "ClockReading",
     "Contradiction",
     "DuePage",
@@ -104,6 +107,8 @@ __all__ = [
     "Failure",
     "FailureKind",
     "FetchResult",
+    "FindingGroup",
+    "FindingKind",
     "Fingerprint",
     "FinishedVisit",
     "Hop",

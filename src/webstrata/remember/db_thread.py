@@ -14,16 +14,19 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from webstrata.errors import StoreError
+from webstrata.errors import DamagedStore, StoreError
 from webstrata.masking import masked, masked_url
 from webstrata.ports import Clock
 
 _SQLITE_TRANSIENT = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_SQLITE_UNDEFINED = ("no such table", "no such column")
 
 # Serialization failure, deadlock, lock and statement timeouts, too many connections, server going down or up.
 _POSTGRES_TRANSIENT = {"40001", "40P01", "55P03", "57014", "53300", "57P01", "57P02", "57P03"}
 _POSTGRES_FULL = {"53100"}
+# An undefined table or column, corrupted data or index.
+_POSTGRES_DAMAGED = {"42P01", "42703", "XX001", "XX002"}
 _STARTING_OR_STOPPING = ("starting up", "shutting down", "recovery mode", "too many clients")
 
 
@@ -48,9 +51,18 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     """The error message for users; `where` names the database without its password."""
     cause = masked(str(error.orig).strip().partition("\n")[0])
     if isinstance(error.orig, sqlite3.Error):
-        return StoreError(_sqlite_text(_sqlite_code(error.orig), cause, where, tried_s))
+        code = _sqlite_code(error.orig)
+        if code in _SQLITE_DAMAGED or cause.startswith(_SQLITE_UNDEFINED):
+            return damaged(cause, where)
+        return StoreError(_sqlite_text(code, cause, where, tried_s))
     if getattr(error.orig, "sqlstate", None) in _POSTGRES_FULL:
         return StoreError(f"no space left for the database {where} ({cause}). Free some, then start again.")
+    if getattr(error.orig, "sqlstate", None) in _POSTGRES_DAMAGED:
+        return DamagedStore(
+            f"the database {where} is damaged ({cause})",
+            "The archive is not affected. Restore a backup, or move what is left away (ALTER SCHEMA … RENAME TO …) and "
+            "run `webstrata rebuild`, which makes the database again from the WARC files.",
+        )
     if is_transient(error):
         what = f"did not answer for {tried_s:.0f} s" if tried_s else "cannot be reached"
         return StoreError(
@@ -62,9 +74,19 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     )
 
 
-def unreadable(error: UnicodeDecodeError, where: str) -> StoreError:
+def unreadable(error: UnicodeDecodeError, where: str) -> DamagedStore:
     """The error message if not even the message of the engine is text: it names a definition that was changed."""
-    return StoreError(_sqlite_text(sqlite3.SQLITE_CORRUPT, f"a name is not UTF-8: {error.object!r:.100}", where, 0.0))
+    return damaged(f"a name is not UTF-8: {error.object!r:.100}", where)
+
+
+def damaged(cause: str, where: str) -> DamagedStore:
+    """The error message for a damaged SQLite database; the cause may quote bytes of it."""
+    shown = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in cause)
+    return DamagedStore(
+        f"the database {where} is damaged ({shown})",
+        "The archive is not affected. Stop every webstrata process, then restore a backup, or run `webstrata rebuild "
+        "--replace`: it makes the database again from the WARC files and keeps the damaged file under another name.",
+    )
 
 
 def _sqlite_code(error: Any) -> int:
@@ -74,12 +96,6 @@ def _sqlite_code(error: Any) -> int:
 
 
 def _sqlite_text(code: int, cause: str, where: str, tried_s: float) -> str:
-    if code in _SQLITE_DAMAGED:
-        return (
-            f"the database {where} is damaged ({cause}). The archive is not affected. Stop every webstrata process, "
-            "then restore a backup, or run `webstrata rebuild --replace`: it makes the database again from the WARC "
-            "files and keeps the damaged file under another name."
-        )
     if code in _SQLITE_TRANSIENT:
         return (
             f"the database {where} was locked by another process for {tried_s:.0f} s ({cause}). "
@@ -87,7 +103,12 @@ def _sqlite_text(code: int, cause: str, where: str, tried_s: float) -> str:
         )
     if code == sqlite3.SQLITE_FULL:
         return f"no space left for the database {where} ({cause}). Free some, then start again."
-    if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
+    if code == sqlite3.SQLITE_READONLY:
+        return (
+            f"the database {where} is read-only, and this command changes it. Make the file and its folder writable, "
+            "or copy the home to another folder and name the copy with --home."
+        )
+    if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
         return f"the database {where} cannot be opened for writing ({cause}). Check that its folder is writable."
     return f"the database {where} failed ({cause}). Check the disk and the permissions of the file, then start again."
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ from sqlalchemy import URL, Connection, Dialect, Engine, NullPool, create_engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.util import LRUCache
 
-from webstrata.errors import StoreError
+from webstrata.errors import DamagedStore, StoreError
 from webstrata.masking import masked
 from webstrata.ports import Clock
 from webstrata.remember.db_thread import DbThread, explained, shown, unreadable
 from webstrata.remember.homes.schemas import MAKE_AGAIN, bring_up_to_date
 from webstrata.remember.homes.store_home import POLITENESS_SCHEMA, StoreHome
+from webstrata.remember.integrity.opening_check import require_whole_file
 from webstrata.remember.integrity.row_checksums import register
+from webstrata.remember.read_only import is_writable, readable_uri
 from webstrata.remember.store import Database, SqlStore
 
 PATIENCE_S = 30.0
@@ -30,15 +33,19 @@ _STATEMENT_MS = 60_000
 # FULL: the write-ahead log is synced at every commit, so that committed data survives a power failure.
 # The log is checkpointed every 16 MB and truncated to 64 MB. Each connection caches 16 MB of the file; the operating
 # system caches the rest.
+_PRAGMAS_OF_ALL = (
+    "PRAGMA cache_size=-16384",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA trusted_schema=ON",  # the checksums of rows are computed by a function of this program
+)
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA wal_autocheckpoint=4000",
     "PRAGMA journal_size_limit=67108864",
-    "PRAGMA cache_size=-16384",
-    "PRAGMA temp_store=MEMORY",
-    "PRAGMA trusted_schema=ON",  # the checksums of rows are computed by a function of this program
+    *_PRAGMAS_OF_ALL,
 )
+_READ_PRAGMAS = ("PRAGMA query_only=ON", *_PRAGMAS_OF_ALL)
 
 
 def open_store(
@@ -52,7 +59,7 @@ def open_store(
 
     `create`: create the tables in an empty or missing database; otherwise such a database is an error.
     `patience_s`: how long to retry transient errors. `home`: who opens it; tables of another home are an error. Without
-    it, all tables are in one place, and belong to nobody.
+    it, all tables are in one place, and belong to nobody. An SQLite file that may not be written is opened for reading.
     """
     # A single lock wait is shorter than the patience, so that a connection lost while waiting is noticed.
     wait_ms = min(_LONGEST_WAIT_MS, round(patience_s * 500))
@@ -138,17 +145,20 @@ def _engine(url: URL, create: bool, wait_ms: int, schema: str) -> Engine:
 def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
     path = _required_file(url)
     if not create and not path.exists():
-        raise StoreError(f"the database {path} is missing. {MAKE_AGAIN}")
+        raise DamagedStore(f"the database {path} is missing", MAKE_AGAIN)
     if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
-        raise StoreError(f"the database {path} is empty (0 bytes). {MAKE_AGAIN}")
+        raise DamagedStore(f"the database {path} is empty (0 bytes)", MAKE_AGAIN)
     if create:
         _create_private(path)
+    require_whole_file(path)
     dialect = _sqlite_dialect()
     words, options = dialect.create_connect_args(url)
     options["timeout"] = wait_ms / 1000
+    if is_read_only := path.exists() and not is_writable(path):
+        words, options["uri"] = [readable_uri(path)], True
     pool = NullPool(lambda: dialect.connect(*words, **options), dialect=dialect)
     engine = Engine(pool, dialect, url, execution_options={"compiled_cache": _COMPILED})
-    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "connect", partial(_prepare_sqlite, _READ_PRAGMAS if is_read_only else _PRAGMAS))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -177,11 +187,11 @@ def _sqlite_dialect() -> Dialect:
         return engine.dialect  # the first connection has initialised it
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(pragmas: Sequence[str], connection: Any, _record: object) -> None:
     # Python's implicit transactions leave DDL outside of transactions, so BEGIN is always explicit here.
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in _PRAGMAS:
+    for pragma in pragmas:
         cursor.execute(pragma)
     cursor.close()
     register(connection)

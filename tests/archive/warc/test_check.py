@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from tests.archive.conftest import Home, check_files, write_family
-from webstrata.archive.warc.check import ArchiveCheckResult
+from webstrata.archive.warc.findings import MAX_FINDINGS, CheckFindings
 from webstrata.archive.warc.members import GzipMember, members
-from webstrata.records import Position
+from webstrata.records import CheckResult, FindingKind, Position
 
 
 @pytest.fixture
@@ -16,14 +16,14 @@ def home(tmp_path: Path) -> Home:
     return write_family(tmp_path)[0]
 
 
-def check(home: Home, **options: bool) -> ArchiveCheckResult:
+def check(home: Home, **options: bool) -> CheckResult:
     expected: list[tuple[Position, str | None]] = [(position, None) for position in home.positions]
     return check_files(home.archive, home.index, expected, fsync=False, **options)
 
 
 def test_an_undamaged_archive(home: Home) -> None:
     """The check finds no faults in a new archive."""
-    assert check(home) == ArchiveCheckResult(records=9)
+    assert check(home) == CheckResult(records=9)
 
 
 def test_every_altered_byte_is_detected(home: Home) -> None:
@@ -133,5 +133,25 @@ def test_repair_keeps_damage_inside(home: Home) -> None:
     for _ in range(2):
         result = check(home, repair=True)
         assert result.bad == 1
-        assert result.findings[-1].do
+        assert "backup" in result.groups[0].do
     assert home.warc.read_bytes() == bytes(data)
+
+
+def test_a_million_findings_take_little_memory() -> None:
+    """All findings are counted, the first thousand of each kind are kept, and so are the first thousand files."""
+    findings = CheckFindings()
+    for number in range(200_000):
+        for kind in (FindingKind.WRONG_LINE, FindingKind.MISSING_FILE, FindingKind.BAD_RECORD):
+            findings.add(kind, "what", file=f"{number}.warc.gz", offset=number)
+
+    result = findings.result
+
+    assert (result.dangling, result.bad) == (400_000, 200_000)
+    assert [group.kind for group in result.groups] == [
+        FindingKind.BAD_RECORD,
+        FindingKind.MISSING_FILE,
+        FindingKind.WRONG_LINE,
+    ]
+    assert [group.number for group in result.groups] == [200_000] * 3
+    assert len(result.findings) == 3 * MAX_FINDINGS
+    assert all(len(group.files) == MAX_FINDINGS for group in result.groups)

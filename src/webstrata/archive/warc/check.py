@@ -1,75 +1,22 @@
-"""The archive part of `webstrata check`: reads all files and compares them with the index and with the database.
-
-Findings are of four kinds:
-
-`bad`       a record that is damaged or not valid, or a faulty index segment or database
-`dangling`  an index line or a position in the database without a matching record
-`lost`      a capture without an index line
-`repaired`  a repair that was made; a repaired fault is not counted as another kind
-"""
+"""The archive part of `webstrata check`: reads all files and compares them with the index and with the database."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
-
-from msgspec import Struct
 
 from webstrata.archive.index.cdxj import at_of, parse
 from webstrata.archive.index.segment import growing_name, record_line, segment_name, sorted_segment, write_segment
 from webstrata.archive.warc.capture_table import CaptureTable
 from webstrata.archive.warc.file_name import is_written_by
+from webstrata.archive.warc.findings import CheckFindings
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.repair import cut_tail, repair_archive
 from webstrata.archive.warc.rules import record_faults
 from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
 from webstrata.clock import iso
-from webstrata.records import Original, Position, Visit
-
-FindingKind = Literal["bad", "dangling", "lost", "repaired"]
-
-# Limits the memory for the findings of a badly damaged archive; the counts cover all of them.
-_MAX_FINDINGS = 1000
-
-
-class CheckFinding(Struct, frozen=True, kw_only=True):
-    """A fault, or a repair that was made."""
-
-    count: FindingKind
-    """The count of `ArchiveCheckResult` to which the finding belongs."""
-    file: str
-    offset: int
-    what: str
-    """What is wrong, or what was repaired."""
-    do: str
-    """What the user can do about it."""
-
-
-class FindingGroup(Struct, kw_only=True):
-    """All findings of a kind for which the same can be done."""
-
-    count: FindingKind
-    do: str
-    number: int = 0
-
-
-class ArchiveCheckResult(Struct, kw_only=True):
-    """The number of records and of findings of each kind; `findings` holds the first 1,000."""
-
-    records: int = 0
-    bad: int = 0
-    dangling: int = 0
-    lost: int = 0
-    repaired: int = 0
-    elsewhere: int = 0
-    """Positions in the database whose records are in the archives of other homes that share it; they are not checked."""
-    findings: list[CheckFinding] = []
-    groups: list[FindingGroup] = []
-    """How many findings there are for each remedy."""
-    notes: list[str] = []
-    """What could not be checked, and observations that are not faults."""
+from webstrata.records import CheckResult, FindingKind, Original, Position, Visit
 
 
 class ArchiveCheck:
@@ -87,25 +34,27 @@ class ArchiveCheck:
         *,
         repair: bool = False,
         fsync: bool = True,
-        other_homes: Sequence[str] = (),
         on_progress: Callable[[int], object] = lambda count: None,
     ) -> None:
-        """`other_homes`: the names of archivers whose visits are in the same database."""
-        self._other_homes = other_homes
+        self.other_homes: Sequence[str] = ()
+        """The names of archivers whose visits are in the same database."""
         self._archive = archive_folder
         self._index = index_folder
         self._repair = repair
         self._fsync = fsync
         self._on_progress = on_progress
         self._captures: dict[str, CaptureTable] = {}
-        self.result = ArchiveCheckResult()
-        self._groups: dict[tuple[FindingKind, str], FindingGroup] = {}
+        self.findings = CheckFindings()
 
-    def run(self) -> ArchiveCheckResult:
+    @property
+    def result(self) -> CheckResult:
+        return self.findings.result
+
+    def run(self) -> CheckResult:
         """Check all files and the index. Later calls of `check_position` add to the same result."""
         if self._repair and self._archive.is_dir():
             for repaired in repair_archive(self._archive, self._index, fsync=self._fsync):
-                self._add("repaired", repaired.file, 0, repaired.what, "nothing")
+                self._add(FindingKind.REPAIR, repaired.file, 0, repaired.what)
         for path in archive_files(self._archive):
             self._check_file(path)
         self._check_orphans()
@@ -132,13 +81,18 @@ class ArchiveCheck:
     def check_original(self, original: Original) -> None:
         """Compare a row of the originals with its record."""
         captures = self._captures.get(original.file)
-        for what in captures.original_differences(original) if captures else ["no such file in the archive"]:
-            self._add("bad", original.file, original.offset, f"the original of {original.payload}: {what}", _REBUILD)
+        if captures is None:
+            what = f"the original of {original.payload}: no such file in the archive"
+            self._add(FindingKind.MISSING_FILE, original.file, original.offset, what)
+            return
+        for what in captures.original_differences(original):
+            what = f"the original of {original.payload}: {what}"
+            self._add(FindingKind.LOG_AND_RECORD, original.file, original.offset, what)
 
     def end_comparison(self) -> None:
         """To be called after the last `check_visit`: notes the captures that no row of the log names."""
         if unlogged := sum(captures.unlogged for captures in self._captures.values()):
-            self.result.notes.append(
+            self.findings.note(
                 f"{unlogged} captures of the archive are in no row of the log: a crawl was killed before it committed "
                 "them, the database is older than the archive, or the files are of another program. Their pages are "
                 "visited again; `webstrata rebuild --replace` adds the captures to the log."
@@ -148,7 +102,7 @@ class ArchiveCheck:
         if not self._leads_to_capture(position, payload):
             return
         for what in self._captures[position.file].differences(position, url=url, status=status):
-            self._add("bad", position.file, position.offset, what, _REBUILD)
+            self._add(FindingKind.LOG_AND_RECORD, position.file, position.offset, what)
 
     def _compare_time(self, at: float, positions: Sequence[Position]) -> None:
         times = [self._captures[one.file].at(one.offset) for one in positions if one.file in self._captures]
@@ -156,29 +110,20 @@ class ArchiveCheck:
         if len(known) == len(positions) and min(known) != at_of(iso(at)):
             first = positions[0]
             what = f"the time in the log is {iso(at)}, that of the record {iso(min(known))}"
-            self._add("bad", first.file, first.offset, what, _REBUILD)
+            self._add(FindingKind.LOG_AND_RECORD, first.file, first.offset, what)
 
     def _leads_to_capture(self, position: Position, payload: str | None) -> bool:
         captures = self._captures.get(position.file)
-        if captures is None and any(is_written_by(position.file, node) for node in self._other_homes):
+        if captures is None and any(is_written_by(position.file, node) for node in self.other_homes):
             self.result.elsewhere += 1
             return False
-        fault = captures.fault(position, payload) if captures else "no such file in the archive"
+        if captures is None:
+            self._add(FindingKind.MISSING_FILE, position.file, position.offset, "no such file in the archive")
+            return False
+        fault = captures.fault(position, payload)
         if fault:
-            advice = "restore the file from a backup; until then the content of this visit cannot be shown"
-            self._add("dangling", position.file, position.offset, f"a position in the database: {fault}", advice)
+            self._add(FindingKind.LOST_POSITION, position.file, position.offset, fault)
         return fault is None
-
-    def add_store_fault(self, what: str, do: str) -> None:
-        """Add a fault of the database."""
-        self._add("bad", "database", 0, what, do)
-
-    def add_note(self, what: str) -> None:
-        self.result.notes.append(what)
-
-    def add_store_repair(self, what: str) -> None:
-        """Add a repair of the database."""
-        self._add("repaired", "database", 0, what, "nothing")
 
     # ── one file ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,7 +138,7 @@ class ArchiveCheck:
                 continue
             self.result.records += 1
             for fault in record_faults(item):
-                self._add("bad", name, item.offset, fault, "restore the file from a backup")
+                self._add(FindingKind.BAD_RECORD, name, item.offset, fault)
             captures.add(item)
             line = record_line(item, name)
             if line:
@@ -205,28 +150,19 @@ class ArchiveCheck:
         if damage.kind == "torn" and self._repair and path.name == name and path.name.endswith(".gz"):
             kept_in = cut_tail(path, damage.offset, fsync=self._fsync)
             what = f"{damage.length} torn bytes at the end were saved to {kept_in}"
-            self._add("repaired", name, damage.offset, what, "nothing")
+            self._add(FindingKind.REPAIR, name, damage.offset, what)
             return
-        advice = {
-            "torn": "`webstrata check --repair` cuts the torn end and saves it to a .torn file",
-            "damaged": "restore the file from a backup; the other records of the file can be read",
-            "shape": "`warcio recompress` can rewrite the file with one gzip member for each record",
-        }[damage.kind]
-        what = f"{damage.what} ({damage.length} bytes)"
-        self._add("bad", name, damage.offset, what, advice)
+        self._add(_DAMAGES[damage.kind], name, damage.offset, f"{damage.what} ({damage.length} bytes)")
 
     # ── the index ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _check_segment(self, name: str, lines: list[bytes], *, growing: bool) -> None:
         """Compare the lines of a segment with the lines rebuilt from the records."""
         path = self._index / (growing_name(name) if growing else segment_name(name))
-        try:
-            written = path.read_bytes()
-        except FileNotFoundError:
-            written = b""
+        written = path.read_bytes() if path.exists() else None
         if written == sorted_segment(lines) or (growing and not lines):
             return
-        actual, expected = Counter(written.splitlines(keepends=True)), Counter(lines)
+        actual, expected = Counter((written or b"").splitlines(keepends=True)), Counter(lines)
         extra, absent = list((actual - expected).elements()), list((expected - actual).elements())
         if growing:
             absent = []  # lines are written after their records; the repair at the next start completes them
@@ -235,14 +171,17 @@ class ArchiveCheck:
         if self._repair and not growing:
             write_segment(self._index, name, lines, fsync=self._fsync)
             what = f"index segment rewritten ({len(extra)} wrong lines, {len(absent)} missing lines)"
-            self._add("repaired", name, 0, what, "nothing")
+            self._add(FindingKind.REPAIR, name, 0, what)
+            return
+        if written is None:
+            self._add(FindingKind.MISSING_SEGMENT, name, 0, f"{path.name} is missing", number=len(lines))
             return
         for line in extra:
-            self._add_line("dangling", name, line, "index line without a record")
+            self._add_line(FindingKind.WRONG_LINE, name, line)
         for line in absent:
-            self._add_line("lost", name, line, "capture without an index line")
+            self._add_line(FindingKind.MISSING_LINE, name, line)
         if not extra and not absent:
-            self._add("bad", path.name, 0, "index lines are not sorted", _REINDEX)
+            self._add(FindingKind.UNSORTED_INDEX, path.name, 0, "index lines are not sorted")
 
     def _check_orphans(self) -> None:
         """Report or rename segments of missing files."""
@@ -254,30 +193,23 @@ class ArchiveCheck:
                 continue
             if self._repair:
                 path.rename(path.with_name(path.name + ".orphan"))
-                self._add("repaired", path.name, 0, "index segment of a missing file renamed to .orphan", "nothing")
+                self._add(FindingKind.REPAIR, path.name, 0, "index segment of a missing file renamed to .orphan")
                 continue
-            for line in path.read_bytes().splitlines(keepends=True):
-                self._add_line("dangling", path.name, line, "index line of a missing file")
+            number = len(path.read_bytes().splitlines())
+            what = "the WARC file of this index is missing"
+            self._add(FindingKind.INDEX_OF_MISSING_FILE, path.name, 0, what, number=max(number, 1))
 
-    def _add_line(self, count: FindingKind, file: str, line: bytes, what: str) -> None:
+    def _add_line(self, kind: FindingKind, file: str, line: bytes) -> None:
         entry = parse(line)
-        where = f": {entry.url} {entry.timestamp}" if entry else f": {line[:80]!r}"
-        self._add(count, file, entry.offset if entry else 0, what + where, _REINDEX)
+        what = f"{entry.url} {entry.timestamp}" if entry else f"{line[:80]!r}"
+        self._add(kind, file, entry.offset if entry else 0, what)
 
-    def _add(self, count: FindingKind, file: str, offset: int, what: str, do: str) -> None:
-        setattr(self.result, count, getattr(self.result, count) + 1)
-        group = self._groups.get((count, do))
-        if group is None:
-            group = self._groups[count, do] = FindingGroup(count=count, do=do)
-            self.result.groups.append(group)
-        group.number += 1
-        # The list ends at its limit, but the first finding of each remedy is always in it.
-        if len(self.result.findings) < _MAX_FINDINGS or group.number == 1:
-            finding = CheckFinding(count=count, file=file, offset=offset, what=what, do=do)
-            self.result.findings.append(finding)
+    def _add(self, kind: FindingKind, file: str, offset: int, what: str, *, number: int = 1) -> None:
+        self.findings.add(kind, what, file=file, offset=offset, number=number)
 
 
-_REBUILD = (
-    "restore the database from a backup, or run `webstrata rebuild --replace`, which makes it again from the records"
-)
-_REINDEX = "`webstrata reindex` or `webstrata check --repair` rebuilds the index from the records"
+_DAMAGES = {
+    "torn": FindingKind.TORN_END,
+    "damaged": FindingKind.DAMAGED_BYTES,
+    "shape": FindingKind.GZIP_MEMBERS,
+}

@@ -13,10 +13,11 @@ from webstrata.cli.output import counted, print_json, printable, progress_bar
 from webstrata.cli.session import open_node, run_async
 
 if TYPE_CHECKING:
-    from webstrata.archive.warc.check import CheckFinding, FindingGroup
+    from webstrata.records import CheckResult, FindingGroup
 
 _EXAMPLES = 5
-"""Findings of each kind that are shown; `--json` has up to 1,000."""
+"""Findings of each kind that are shown without `--all`."""
+_SEVERITIES = {"damage": "damage", "derived": "can be made again", "repaired": "done"}
 
 
 def command(
@@ -27,12 +28,15 @@ def command(
             "--deep", help="Also compare every value of the database with its checksum, and the log with the records."
         ),
     ] = False,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Show up to 1,000 findings of each kind instead of the first five.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Verify WARC records and digests, compare the index with the records and the database with both.
 
-    The exit code is 1 if a fault remains.
+    Findings of the same kind are shown together, with what to do about them. The exit code is 1 if a fault remains.
     """
     node = open_node(home)
     with progress_bar("reading the archive", node.archived_bytes()) as on_progress:
@@ -42,27 +46,38 @@ def command(
     if as_json:
         print_json(msgspec.to_builtins(result))
     else:
+        for group in result.groups:
+            _show_group(group, result, None if show_all else _EXAMPLES)
+        if result.elsewhere:
+            where = "in the archives of other homes: not checked here"
+            typer.echo(f"note: {counted(result.elsewhere, 'record')} of the database {where}")
+        for note in result.notes:
+            typer.echo(f"note: {printable(note)}")
         typer.echo(
             f"{counted(result.records, 'record')}: {result.bad} bad, {result.dangling} dangling, {result.lost} lost, "
             f"{result.repaired} repaired"
         )
-        if result.elsewhere:
-            typer.echo(
-                f"{counted(result.elsewhere, 'record')} of the database in the archives of other homes: not checked here"
-            )
-        for group in result.groups:
-            _show_group(group, [one for one in result.findings if (one.count, one.do) == (group.count, group.do)])
-        for note in result.notes:
-            typer.echo(f"note: {printable(note)}")
-    if result.bad or result.dangling or result.lost:
+    if result.faults:
         raise typer.Exit(1)
 
 
-def _show_group(group: FindingGroup, findings: list[CheckFinding]) -> None:
-    """The first findings of a kind, after what can be done about them."""
-    advice = "" if group.count == "repaired" else f": {group.do}"
-    typer.echo(f"{group.number} {group.count}{advice}")
-    for finding in findings[:_EXAMPLES]:
-        typer.echo(f"  {finding.file}:{finding.offset}: {printable(finding.what)}")
-    if group.number > _EXAMPLES:
-        typer.echo(f"  and {group.number - _EXAMPLES} more")
+def _show_group(group: FindingGroup, result: CheckResult, limit: int | None) -> None:
+    """The number of findings of a kind, the first of them, and what can be done about them."""
+    typer.echo(f"{group.part}: {group.number} {group.what} ({_SEVERITIES[group.severity]})")
+    if group.by_file:
+        lines = [f"{file}: {number}" for file, number in group.files.items()]
+        shown = sum(list(group.files.values())[:limit])
+    else:
+        found = [one for one in result.findings if one.kind is group.kind]
+        lines = [f"{_place(one.file, one.offset)}{one.what}" for one in found]
+        shown = len(lines[:limit])
+    for line in lines[:limit]:
+        typer.echo(f"  {printable(line)}")
+    if group.number > shown:
+        typer.echo(f"  and {group.number - shown} more")
+    if group.do:
+        typer.echo(f"  → {group.do}")
+
+
+def _place(file: str, offset: int) -> str:
+    return "" if file == "database" else f"{file}:{offset}: "

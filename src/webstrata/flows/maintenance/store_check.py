@@ -6,13 +6,9 @@ from typing import Protocol
 
 from msgspec import MsgspecError
 
+from webstrata.errors import DamagedStore
 from webstrata.ports import Store
-from webstrata.records import Original, Position, Visit
-
-_RESTORE = (
-    "restore the database from a backup, or run `webstrata rebuild --replace`, which makes it again from the archive"
-)
-_RECOMPUTE = "`webstrata check --repair` recomputes it from the other rows"
+from webstrata.records import FindingKind, Original, Position, Visit
 
 
 class ArchiveComparison(Protocol):
@@ -28,47 +24,68 @@ class ArchiveComparison(Protocol):
         """All visits and originals were compared."""
         ...
 
-    def add_store_fault(self, what: str, do: str) -> None: ...
 
-    def add_store_repair(self, what: str) -> None: ...
+class FoundFaults(Protocol):
+    """Collects what the check finds."""
 
-    def add_note(self, what: str) -> None: ...
+    def add(self, kind: FindingKind, what: str) -> None:
+        """Add a fault of the database, or a repair."""
+        ...
+
+    def note(self, what: str) -> None:
+        """Add what is not a fault."""
+        ...
+
+
+_UNREADABLE = (MsgspecError, ValueError, KeyError, TypeError)
+"""What reading rows raises whose values have other types or are not those of the program."""
 
 
 class StoreCheck:
     """One check. `deep`: every value is compared with its checksum, and the log with the records in full."""
 
-    def __init__(self, store: Store, archive: ArchiveComparison, *, repair: bool, deep: bool) -> None:
+    def __init__(
+        self, store: Store, archive: ArchiveComparison, found: FoundFaults, *, repair: bool, deep: bool
+    ) -> None:
         self._store = store
         self._archive = archive
+        self._found = found
         self._repair = repair
         self._deep = deep
 
     async def run(self, now: float) -> None:
         is_sound = await self._has_sound_files()
-        if is_sound:
-            await self._compare_rows()
-            if stale := await self._store.queue.stale_leases(now):
-                self._archive.add_note(f"{stale} leases expired without a visit; the next crawl visits their pages.")
         try:
+            if is_sound:
+                await self._compare_rows()
+                if stale := await self._store.queue.stale_leases(now):
+                    self._found.note(f"{stale} leases expired without a visit; the next crawl visits their pages.")
             await self._compare_log(in_full=self._deep and is_sound)
-        except (MsgspecError, ValueError, KeyError, TypeError) as problem:
-            self._archive.add_store_fault(f"a row of the log cannot be read: {problem}", _RESTORE)
+        except _UNREADABLE as problem:
+            self._found.add(FindingKind.UNREADABLE_ROW, f"a row cannot be read: {problem}")
+        except DamagedStore as problem:
+            if is_sound:
+                self._found.add(FindingKind.DATABASE_FILE, problem.fault)
 
     async def _has_sound_files(self) -> bool:
         """Check the files of the database; the rows of a damaged one prove nothing."""
         maintenance = self._store.maintenance
-        files = await maintenance.check_engine()
-        faults, notes = [*files.faults], [*files.unchecked]
+        try:
+            files = await maintenance.check_engine()
+        except DamagedStore as problem:
+            self._found.add(FindingKind.DATABASE_FILE, problem.fault)
+            return False
+        notes = [*files.unchecked]
+        faults = [(FindingKind.DATABASE_FILE, what) for what in files.faults]
         if self._deep and not faults:
-            faults += await maintenance.schema_faults()
+            faults += [(FindingKind.CHANGED_DEFINITION, what) for what in await maintenance.schema_faults()]
             changed = await maintenance.changed_rows()
-            faults += changed.faults
+            faults += [(FindingKind.CHANGED_VALUE, what) for what in changed.faults]
             notes += changed.unchecked
-        for fault in faults:
-            self._archive.add_store_fault(fault, _RESTORE)
+        for kind, what in faults:
+            self._found.add(kind, what)
         for note in notes:
-            self._archive.add_note(note)
+            self._found.note(note)
         return not faults
 
     async def _compare_rows(self) -> None:
@@ -80,11 +97,13 @@ class StoreCheck:
             after = await maintenance.contradictions()
         for contradiction in before:
             if contradiction not in after:
-                self._archive.add_store_repair(contradiction.what)
-        if self._deep:
-            after = [*after, *await maintenance.log_contradictions()]
+                self._found.add(FindingKind.REPAIR, contradiction.what)
         for contradiction in after:
-            self._archive.add_store_fault(contradiction.what, _RECOMPUTE if contradiction.is_derived else _RESTORE)
+            kind = FindingKind.WRONG_COUNT if contradiction.is_derived else FindingKind.LOST_ROW
+            self._found.add(kind, contradiction.what)
+        if self._deep:
+            for contradiction in await maintenance.log_contradictions():
+                self._found.add(FindingKind.PAGE_AND_LOG, contradiction.what)
 
     async def _compare_log(self, *, in_full: bool) -> None:
         """Compare the log with the records of the archive: all that both say, or only the positions."""

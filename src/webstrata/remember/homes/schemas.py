@@ -7,10 +7,11 @@ from typing import NamedTuple
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from webstrata.errors import StoreError
-from webstrata.remember.db_thread import shown
+from webstrata.errors import DamagedStore, StoreError
+from webstrata.remember.db_thread import damaged, shown
 from webstrata.remember.homes import owners
 from webstrata.remember.homes.store_home import POLITENESS_SCHEMA, StoreHome
+from webstrata.remember.integrity.opening_check import require_tables
 from webstrata.remember.migrations.upgrade import HEAD, Part, upgrade
 
 KNOWN = {f"{number:04}" for number in range(1, int(HEAD) + 1)}
@@ -58,6 +59,7 @@ def _is_ready(engine: Engine, parts: tuple[TablePart, ...], home: StoreHome | No
     with engine.connect() as connection:
         if any(version(connection, part.schema) != HEAD for part in parts):
             return False
+        require_tables(connection)
         return home is None or owners.is_registered(connection, home)
 
 
@@ -95,9 +97,13 @@ def _refuse_foreign_tables(connection: Connection, part: TablePart, create: bool
     found = version(connection, part.schema)
     some_table = "hosts" if part.part == "politeness" else "pages"
     if found is None and inspect(connection).has_table(some_table, schema=part.schema or None):
+        if not create:
+            raise damaged(f"the table {VERSIONS} is missing or empty", where)
         raise StoreError(f"{where} holds tables of another program. Name an empty database.")
     if found is None and not create and part.part != "politeness":  # politeness is learned again
-        raise StoreError(f"the tables of the database {where} are missing. {MAKE_AGAIN}")
+        raise DamagedStore(f"the tables of the database {where} are missing", MAKE_AGAIN)
+    if found is not None and not found.isdigit():
+        raise damaged(f"the version of its tables is {found!r:.20}", where)
     if found is not None and found not in KNOWN:
         raise StoreError(
             f"{where} was written by a newer Webstrata (its tables are version {found}, this program knows {HEAD}). "
