@@ -176,8 +176,9 @@ class Node:
         make_parsers: Callable[[int], ParserPool] | None = None,
         creates_database: bool = True,
     ) -> None:
-        """`creates_database`: a home that never had a database gets one; otherwise that is an error. `reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
-        of this number of parser processes, for programs that share one between nodes."""
+        """`reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
+        of this number of parser processes, for programs that share one between nodes. `creates_database`: a home that
+        never had a database gets one; otherwise that is an error."""
         self.home = home
         self.settings = settings
         self.clock: Clock = clock if clock is not None else RealClock()
@@ -309,9 +310,7 @@ class Node:
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
             named = self.database()
-            replacement = DatabaseReplacement(
-                self.store_url, self.clock, named.store_home(self.home.node_name)
-            )
+            replacement = DatabaseReplacement(self.store_url, self.clock, named.store_home(self.home.node_name))
             store = replacement.open(replace=replace)
             stack.push_async_callback(store.close)
             for torn in repair_archive(self.home.archive, self.home.index):

@@ -56,7 +56,8 @@ def test_the_address_is_written_to_the_settings(
 ) -> None:
     """`init` writes the address, from wherever it comes, and creates the tables; later commands need no more."""
     home = tmp_path / "home"
-    words = {"--store": ["--store", postgres_database], "--set": ["--set", f"store.url={postgres_database}"]}.get(way, [])
+    options = {"--store": ["--store", postgres_database], "--set": ["--set", f"store.url={postgres_database}"]}
+    words = options.get(way, [])
     more = {"WEBSTRATA_STORE_URL": postgres_database} if way == "environment" else {}
     assert call("--home", home, "init", *words, **more).code == 0
     assert store_section(home) == {"url": postgres_database}

@@ -89,9 +89,7 @@ def test_both_keep_the_gap_of_a_host_together(homes: tuple[Path, Path], call: Ca
         for name, home in zip("ab", homes, strict=True):
             urls = [f"http://127.0.0.1:{origin.port}/{name}{n}" for n in range(PAGES)]
             assert call("--home", home, "watch", *urls).code == 0
-        running = [
-            stack.enter_context(started("--home", home, "run", **polite(origin.port))) for home in homes
-        ]
+        running = [stack.enter_context(started("--home", home, "run", **polite(origin.port))) for home in homes]
         for name in "ab":
             for number in range(PAGES):
                 origin.wait_for(1, path=f"/{name}{number}", timeout_s=120.0)

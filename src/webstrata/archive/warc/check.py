@@ -64,7 +64,7 @@ class ArchiveCheckResult(Struct, kw_only=True):
     lost: int = 0
     repaired: int = 0
     elsewhere: int = 0
-    """Positions in the database whose records are in the archives of other homes that share it; they are not checked."""
+    """Positions in the database whose records are in the archives of other homes that share it: not checked."""
     findings: list[CheckFinding] = []
     groups: list[FindingGroup] = []
     """How many findings there are for each remedy."""

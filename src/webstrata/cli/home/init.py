@@ -59,9 +59,7 @@ def command(
         if database.kind != "home":
             typer.echo(f"Its database is {printable(str(database))}.")
         if not settings.polite.contact:
-            typer.echo(
-                f"Please set polite.contact in {Home(path).settings_file}, so that site owners can reach you."
-            )
+            typer.echo(f"Please set polite.contact in {Home(path).settings_file}, so that site owners can reach you.")
     else:
         typer.echo(f"{path} is already a home; nothing was changed.")
         if contact and contact != settings.polite.contact:
@@ -72,7 +70,9 @@ def _store_options(flags: list[str], store: str | None) -> list[str]:
     """The settings of the store that the command line names, as `--set` writes them."""
     for flag in flags:
         if not flag.strip().startswith("store."):
-            raise UsageError(f"init --set takes store.url and store.schema, not {flag!r}. Set others in webstrata.toml.")
+            raise UsageError(
+                f"init --set takes store.url and store.schema, not {flag!r}. Set others in webstrata.toml."
+            )
     return [*flags, *([f"store.url={store}"] if store is not None else [])]
 
 

@@ -23,8 +23,9 @@ def command(
     replace: Annotated[
         bool,
         typer.Option(
-            "--replace", help="Replace an existing database; it is kept as the file `webstrata.db.damaged-DATE` or the schema "
-            "`NAME_damaged_DATE`."
+            "--replace",
+            help="Replace an existing database; it is kept as the file `webstrata.db.damaged-DATE` or the schema "
+            "`NAME_damaged_DATE`.",
         ),
     ] = False,
     home: HomeOption = None,

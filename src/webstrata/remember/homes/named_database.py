@@ -49,7 +49,8 @@ class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if (self.kind, self.schema, self.shares) == (recorded.kind, recorded.schema, recorded.shares):
             return
         raise HomeError(
-            f"the home {home} was made for the database {recorded}, and the settings name {self}. {recorded.remedy(home)}"
+            f"the home {home} was made for the database {recorded}, and the settings name {self}. "
+            f"{recorded.remedy(home)}"
         )
 
     def remedy(self, home: Path) -> str:
@@ -60,8 +61,8 @@ class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
             schema = f', store.schema to "{self.schema}"' if self.shares else ""
             do = f'Set store.url to "{self.url}"{schema} in {home / "webstrata.toml"} (or WEBSTRATA_STORE_URL).'
         return (
-            f"{do} To use another database, create another home; or, to make the database again from the archive, delete "
-            f"{home / 'database'} and run `webstrata rebuild`."
+            f"{do} To use another database, create another home; or, to make the database again from the archive, "
+            f"delete {home / 'database'} and run `webstrata rebuild`."
         )
 
 
@@ -71,8 +72,8 @@ def decoded(text: str, home: Path) -> NamedDatabase:
         return msgspec.json.decode(text, type=NamedDatabase)
     except msgspec.MsgspecError:
         raise HomeError(
-            f"{home / 'database'}, which says for which database the home was made, is damaged. Restore it from a backup; "
-            "or delete it, if you are sure that the settings name the right database."
+            f"{home / 'database'}, which says for which database the home was made, is damaged. Restore it from a "
+            "backup; or delete it, if you are sure that the settings name the right database."
         ) from None
 
 
@@ -87,6 +88,4 @@ def named_database(
             return NamedDatabase(kind="home")
         return NamedDatabase(kind="sqlite", url=without_password(url))
     own = recorded.schema if recorded is not None and recorded.schema and not recorded.shares else own_schema(node)
-    return NamedDatabase(
-        kind="postgresql", url=without_password(url), schema=schema or own, shares=bool(schema)
-    )
+    return NamedDatabase(kind="postgresql", url=without_password(url), schema=schema or own, shares=bool(schema))
