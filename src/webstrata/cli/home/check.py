@@ -44,9 +44,7 @@ def command(
             f"{result.repaired} repaired"
         )
         if result.elsewhere:
-            typer.echo(
-                f"{counted(result.elsewhere, 'record')} of the database in the archives of other homes: not checked here"
-            )
+            typer.echo(f"in the archives of other homes, not checked here: {counted(result.elsewhere, 'record')}")
         for group in result.groups:
             _show_group(group, [one for one in result.findings if (one.count, one.do) == (group.count, group.do)])
         for note in result.notes:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from webstrata.errors import HomeError
 from webstrata.remember.engine import sqlite_file, without_password
-from webstrata.remember.homes.store_home import StoreHome, own_schema
+from webstrata.remember.homes.store_home import StoreHome, is_schema_name, own_schema
 
 
 class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,12 +69,15 @@ class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def decoded(text: str, home: Path) -> NamedDatabase:
     """The content of the file `database` of a home."""
     try:
-        return msgspec.json.decode(text, type=NamedDatabase)
-    except msgspec.MsgspecError:
+        found = msgspec.json.decode(text, type=NamedDatabase)
+        if found.schema and not is_schema_name(found.schema):
+            raise ValueError(found.schema)
+    except (msgspec.MsgspecError, ValueError):
         raise HomeError(
             f"{home / 'database'}, which says for which database the home was made, is damaged. Restore it from a "
             "backup; or delete it, if you are sure that the settings name the right database."
         ) from None
+    return found
 
 
 def named_database(
