@@ -64,6 +64,7 @@ def _fill(database: sqlite3.Connection, pages: int, now: float, due: float) -> N
         (page_table.name, _PAGE, "number JOIN history ON history.n = number.n % :histories ORDER BY number.n"),
         ("queue", _QUEUE, "pages ORDER BY id"),
         (visit_table.name, _VISIT, f"pages WHERE id > {pages - LOGGED} ORDER BY id"),
+        ("watched_hosts", {"host": "host"}, "pages GROUP BY host"),
         ("hosts", _HOST_STATE, "pages GROUP BY host"),
     ):
         names, selected = ", ".join(columns), ", ".join(columns.values())
@@ -115,7 +116,6 @@ _PAGE = {
 }
 _HOST_STATE = {
     "host": "host",
-    "watched": "1",
     "next_at": ":now - 600",
     "backoff_until": "0.0",
     "backoff_count": "0",

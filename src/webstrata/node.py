@@ -219,6 +219,8 @@ class Node:
         )
         if recorded is not None:
             named.require_same(recorded, self.home.path)
+        if schema and named.kind != "postgresql":
+            raise BadSettings("store.schema needs a PostgreSQL database. Remove it, or set store.url.")
         return named
 
     def _recorded_database(self) -> NamedDatabase | None:

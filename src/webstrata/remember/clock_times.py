@@ -3,8 +3,8 @@
 `machine_clocks` has, for each start of a machine, the difference between the system time and the time since that start.
 If it has changed, the clock was set, by exactly that much, and all times are moved once, by whichever process notices
 first. The times of politeness have readings of their own (`politeness_clocks`): several homes share them, and the first
-of these homes moves them. After a restart of the machine the difference is not known; then only times that lie in the future and cannot are
-corrected. The visit log, and what users set (snoozes, boosts), keep their times.
+of these homes moves them. After a restart of the machine the difference is not known; then only times that lie in the
+future and cannot are corrected. The visit log, and what users set (snoozes, boosts), keep their times.
 """
 
 from __future__ import annotations

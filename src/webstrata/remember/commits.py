@@ -39,7 +39,10 @@ _LOGGED = select(visits.c.page_id, visits.c.at).where(
 
 
 def commit(connection: Connection, batch: Batch, now: float, home: str = "") -> None:
-    """Write the batch; `home`: in whose archive its records are. A batch that was committed before changes nothing, so the transaction may be repeated."""
+    """Write the batch; `home`: in whose archive its records are, if several homes share the tables.
+
+    A batch that was committed before changes nothing, so the transaction may be repeated.
+    """
     delta = TotalsDelta()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
     # A link that cannot be stored in a column must not fail the batch.

@@ -66,8 +66,8 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     if is_transient(error):
         what = f"did not answer for {tried_s:.0f} s" if tried_s else "cannot be reached"
         return StoreError(
-            f"the database {where} {what} ({cause}). Nothing half-written is kept. Check that the server is running and "
-            "reachable, then start again."
+            f"the database {where} {what} ({cause}). Nothing half-written is kept. Check that the server is running "
+            "and reachable, then start again."
         )
     return StoreError(
         f"the database {where} refused: {cause}. Check its address, user and permissions in the settings."

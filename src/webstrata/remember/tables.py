@@ -1,7 +1,8 @@
 """The tables as the migrations create them. `docs/reference/store.md` describes the columns and indexes.
 
-Instants are doubles (they are read back exactly); lists and small structs are JSON text. On PostgreSQL, the tables marked
-`_SHARED` are in the schema of politeness, which all homes of a database share, the others in the schema of the home.
+Instants are doubles (they are read back exactly); lists and small structs are JSON text. On PostgreSQL, the tables
+marked `_SHARED` are in the schema of politeness, which all homes of a database share, the others in the schema of the
+home.
 """
 
 from __future__ import annotations
@@ -389,8 +390,8 @@ reservations = Table(
     Column("until", Double, nullable=False),
 )
 
-# The last reading of the clock on each start of a machine: whether the system clock was set since. The times of politeness
-# follow readings of their own: they are moved once for all homes.
+# The last reading of the clock on each start of a machine: whether the system clock was set since. The times of
+# politeness follow readings of their own: they are moved once for all homes.
 machine_clocks = Table(
     "machine_clocks",
     metadata,

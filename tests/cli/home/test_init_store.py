@@ -56,9 +56,8 @@ def test_the_address_is_written_to_the_settings(
 ) -> None:
     """`init` writes the address, from wherever it comes, and creates the tables; later commands need no more."""
     home = tmp_path / "home"
-    words = {"--store": ["--store", postgres_database], "--set": ["--set", f"store.url={postgres_database}"]}.get(
-        way, []
-    )
+    options = {"--store": ["--store", postgres_database], "--set": ["--set", f"store.url={postgres_database}"]}
+    words = options.get(way, [])
     more = {"WEBSTRATA_STORE_URL": postgres_database} if way == "environment" else {}
     assert call("--home", home, "init", *words, **more).code == 0
     assert store_section(home) == {"url": postgres_database}
@@ -220,9 +219,15 @@ def test_a_lost_name(on_postgres: Path, call: Call) -> None:
 
 def test_a_damaged_record_is_an_error(home: Path, call: Call) -> None:
     """A file `database` that cannot be parsed is not taken for a new home."""
-    (home / "database").write_bytes(b"\xff\x00 nothing")
-    result = call("--home", home, "list")
-    assert (result.code, "is damaged" in result.err) == (1, True)
+    for content in (b"\xff\x00 nothing", b"", b'{"kind":"postgresql","schema":"x; DROP SCHEMA y"}'):
+        (home / "database").write_bytes(content)
+        result = call("--home", home, "list")
+        assert (result.code, "is damaged" in result.err) == (1, True), content
+
+
+def test_a_schema_needs_postgresql(home: Path, call: Call) -> None:
+    """A schema without a PostgreSQL database is not ignored."""
+    assert "needs a PostgreSQL database" in call("--home", home, "list", WEBSTRATA_STORE_SCHEMA="mine").err
 
 
 def test_a_file_outside_of_the_home(tmp_path: Path, call: Call) -> None:

@@ -209,6 +209,36 @@ def test_a_user_who_may_not_create_schemas(postgres_database: str) -> None:  # n
             connection.execute(f"DROP ROLE {role}")
 
 
+def test_homes_of_two_users(postgres_database: str) -> None:  # noqa: F811
+    """A user who may create schemas, but does not own the shared one, needs two more grants; the message has them."""
+    opened(postgres_database, ONE)
+    with connected(postgres_database) as connection:
+        role = f"r{connection.info.backend_pid}"
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        try:
+            connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {role}")
+            url = postgres_database.replace("//postgres:@", f"//{role}@")
+            with pytest.raises(StoreError) as refused:
+                opened(url, TWO)
+            grants = [words for words in str(refused.value).split("`") if words.startswith("GRANT")]
+            assert tables_of(postgres_database, TWO.schema) == set()
+            for grant in grants[1:]:
+                connection.execute(grant)
+
+            async def scenario() -> None:
+                store = opened(url, TWO)
+                await store.visit_log.commit(Batch(hosts=(HostState(host="a.test", next_at=NOW + 5),)))
+                await store.maintenance.follow_clock(ClockReading(machine="m", uptime_s=1.0, at=NOW), 300.0, 86400.0)
+                await store.maintenance.follow_clock(ClockReading(machine="m", uptime_s=2.0, at=NOW + 99), 300.0, 9e4)
+                assert (await store.maintenance.check_engine()).faults == ()
+                await store.close()
+
+            asyncio.run(scenario())
+        finally:
+            connection.execute(f"DROP OWNED BY {role}")
+            connection.execute(f"DROP ROLE {role}")
+
+
 def test_a_search_path_of_the_user_is_refused(postgres_database: str) -> None:  # noqa: F811
     """An address with a search_path would put tables elsewhere; the message names store.schema."""
     with pytest.raises(StoreError, match=r"store\.schema"):

@@ -64,8 +64,8 @@ class WarcArchive:
         reserve: int = RESERVE_BYTES,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        """`node_name`: the archiver, as part of the names of its files. `reserve`: space in bytes that must stay free; `free`
-        tells how much there is."""
+        """`node_name`: the archiver, as part of the names of its files. `reserve`: space in bytes that must stay free;
+        `free` tells how much there is."""
         self._folder = folder
         self._reserve = reserve
         self._free = free

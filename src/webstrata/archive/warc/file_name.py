@@ -1,7 +1,7 @@
 """The names of WARC files: prefix, time of creation, serial number and the name of the archiver that writes them.
 
-This is the order that the WARC standard recommends. Names of two homes never meet, because node names differ; and a name
-tells in whose archive the file is.
+This is the order that the WARC standard recommends. Names of two homes never meet, because node names differ; and a
+name tells in whose archive the file is.
 """
 
 from __future__ import annotations

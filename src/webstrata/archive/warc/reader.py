@@ -99,8 +99,8 @@ class WarcReader:
         writer = writer_of(name)
         if self._node_name is not None and writer is not None and not is_written_by(name, self._node_name):
             raise ArchiveError(
-                f"this capture is in the archive of another home ({writer}): byte {offset} of {name}. Run the command with "
-                "that home."
+                f"this capture is in the archive of another home ({writer}): byte {offset} of {name}. Run the command "
+                "with that home, or copy the file into `archive` of this one and run `webstrata reindex`."
             )
         raise _unreadable(name, offset, "no such file")
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from webstrata.errors import HomeError
 from webstrata.remember.engine import sqlite_file, without_password
-from webstrata.remember.homes.store_home import StoreHome, own_schema
+from webstrata.remember.homes.store_home import StoreHome, is_schema_name, own_schema
 
 
 class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -49,7 +49,8 @@ class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if (self.kind, self.schema, self.shares) == (recorded.kind, recorded.schema, recorded.shares):
             return
         raise HomeError(
-            f"the home {home} was made for the database {recorded}, and the settings name {self}. {recorded.remedy(home)}"
+            f"the home {home} was made for the database {recorded}, and the settings name {self}. "
+            f"{recorded.remedy(home)}"
         )
 
     def remedy(self, home: Path) -> str:
@@ -60,20 +61,23 @@ class NamedDatabase(Struct, frozen=True, kw_only=True, omit_defaults=True):
             schema = f', store.schema to "{self.schema}"' if self.shares else ""
             do = f'Set store.url to "{self.url}"{schema} in {home / "webstrata.toml"} (or WEBSTRATA_STORE_URL).'
         return (
-            f"{do} To use another database, create another home; or, to make the database again from the archive, delete "
-            f"{home / 'database'} and run `webstrata rebuild`."
+            f"{do} To use another database, create another home; or, to make the database again from the archive, "
+            f"delete {home / 'database'} and run `webstrata rebuild`."
         )
 
 
 def decoded(text: str, home: Path) -> NamedDatabase:
     """The content of the file `database` of a home."""
     try:
-        return msgspec.json.decode(text, type=NamedDatabase)
-    except msgspec.MsgspecError:
+        found = msgspec.json.decode(text, type=NamedDatabase)
+        if found.schema and not is_schema_name(found.schema):
+            raise ValueError(found.schema)
+    except (msgspec.MsgspecError, ValueError):
         raise HomeError(
-            f"{home / 'database'}, which says for which database the home was made, is damaged. Restore it from a backup; "
-            "or delete it, if you are sure that the settings name the right database."
+            f"{home / 'database'}, which says for which database the home was made, is damaged. Restore it from a "
+            "backup; or delete it, if you are sure that the settings name the right database."
         ) from None
+    return found
 
 
 def named_database(

@@ -18,15 +18,15 @@ def home_names(connection: Connection) -> list[str]:
 
 def is_registered(connection: Connection, home: StoreHome) -> bool:
     """Whether the home may use the tables and is in them; raises StoreError if they belong to another one."""
-    found = {node: shares for node, shares in connection.execute(select(homes.c.node, homes.c.shares))}
+    found: dict[str, bool] = {row.node: row.shares for row in connection.execute(select(homes))}
     if home.node in found or (home.is_inside and found):
         return True
     where = _where(connection, home)
     others = ", ".join(sorted(found))
     if found and not home.shares:
         raise StoreError(
-            f"{where} belongs to another home ({others}). Name another database in store.url. If this is the same home, "
-            "and its file `node` was lost, write that name into it."
+            f"{where} belongs to another home ({others}). Name another database in store.url. If this is the same "
+            "home, and its file `node` was lost, write that name into it."
         )
     if not all(found.values()):
         raise StoreError(

@@ -136,9 +136,9 @@ def _not_permitted(engine: Engine, home: StoreHome, error: DBAPIError) -> StoreE
         f"the user of the database {shown(url)} lacks a permission ({cause}). Ask the administrator of the "
         f'database to run `GRANT CREATE ON DATABASE "{database}" TO "{user}"`; or to run `CREATE SCHEMA '
         f'{POLITENESS_SCHEMA} AUTHORIZATION "{user}"` and `CREATE SCHEMA {schema} AUTHORIZATION "{user}"`, and set '
-        f"store.schema to {schema}. If another user owns {POLITENESS_SCHEMA}: `GRANT USAGE ON SCHEMA {POLITENESS_SCHEMA} "
-        f'TO "{user}"` and `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {POLITENESS_SCHEMA} TO '
-        f'"{user}"`.'
+        f"store.schema to {schema}. If another user owns {POLITENESS_SCHEMA}: `GRANT USAGE ON SCHEMA "
+        f'{POLITENESS_SCHEMA} TO "{user}"` and `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA '
+        f'{POLITENESS_SCHEMA} TO "{user}"`.'
     )
 
 

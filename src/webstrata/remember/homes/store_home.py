@@ -20,8 +20,8 @@ class StoreHome(Struct, frozen=True, kw_only=True):
     node: str
     """The name of the archiver."""
     schema: str = ""
-    """The schema of its tables on PostgreSQL; the politeness is then in `POLITENESS_SCHEMA`. Empty: all tables are where
-    the connection creates tables."""
+    """The schema of its tables on PostgreSQL; the politeness is then in `POLITENESS_SCHEMA`. Empty: all tables are
+    where the connection creates tables."""
     shares: bool = False
     """Whether other homes may use the same tables."""
     is_inside: bool = False

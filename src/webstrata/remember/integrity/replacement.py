@@ -96,14 +96,14 @@ class DatabaseReplacement:
         where = f"{shown(connection.engine.url)} (schema {self._home.schema})"
         if not replace:
             raise StoreError(
-                f"{where} holds Webstrata tables, and rebuilt ones lack what only they hold (rules, tags, schedules). To "
-                "replace them, run `webstrata rebuild --replace`; the schema is kept under another name."
+                f"{where} holds Webstrata tables, and rebuilt ones lack what only they hold (rules, tags, schedules). "
+                "To replace them, run `webstrata rebuild --replace`; the schema is kept under another name."
             )
         if self._home.shares:
             raise StoreError(
-                f"{where} holds the tables of several homes, and the archive of this one does not hold the visits of the "
-                "others. Restore the database from a backup, or set another store.schema, delete the file `database` of "
-                "the home, and run `webstrata rebuild`."
+                f"{where} holds the tables of several homes, and the archive of this one does not hold the visits of "
+                "the others. Restore the database from a backup, or set another store.schema, delete the file "
+                "`database` of the home, and run `webstrata rebuild`."
             )
 
     def _move_tables(self, stamp: str) -> list[str]:

@@ -11,18 +11,20 @@ from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.flows.crawl.requests.counting_origin import TOLERANCE_S, Arrival, CountingOrigin, response
+from tests.flows.crawl.requests.counting_origin import TOLERANCE_S, Arrival, CountingOrigin, response, without_robots
 from tests.flows.crawl.requests.visiting_process import Plan, visit
-from tests.remember.conftest import postgres, postgres_url, sqlite_url, store_url  # noqa: F401 - fixtures
+from tests.remember.conftest import postgres, postgres_database, postgres_url, sqlite_url, store_url  # noqa: F401 - fixtures
 from webstrata.clock import RealClock
 from webstrata.flows.crawl.requests.host_leases import HostLeases
 from webstrata.permit.gate import PermitGate
 from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import HostLease
 from webstrata.remember.engine import open_store
+from webstrata.remember.homes.store_home import StoreHome
 from webstrata.remember.store import SqlStore
 
 HOSTS = ("a.test", "b.test", "c.test")
@@ -66,6 +68,41 @@ def test_two_processes_keep_the_gap_of_each_host(store_url: str) -> None:  # noq
             gaps = origin.gaps_s(host)
             assert len(gaps) >= 10
             assert min(gaps) >= plan.delay_s - TOLERANCE_S
+
+
+def _plans_of_two_homes(url: str, origin: CountingOrigin, **fields: Any) -> list[Plan]:
+    return [
+        Plan(store_url=url, port=origin.port, home=StoreHome(node=node, schema=f"webstrata_{node}"), **fields)
+        for node in ("one", "two")
+    ]
+
+
+def test_two_homes_keep_the_gap_of_each_host(postgres_database: str) -> None:  # noqa: F811
+    """The same with a process of each of two homes, whose tables are in schemas of their own."""
+    with CountingOrigin() as origin:
+        first, second = _plans_of_two_homes(postgres_database, origin, hosts=HOSTS, visits=5)
+        with visiting(first) as (_, one), visiting(second) as (_, two):
+            assert until_done(one) == until_done(two) == ["sent"] * 15
+        for host in HOSTS:
+            assert min(origin.gaps_s(host)) >= first.delay_s - TOLERANCE_S
+
+
+def test_a_running_home_learns_of_a_refusal_by_the_other(postgres_database: str) -> None:  # noqa: F811
+    """A host that told one home to wait tells the other nothing, although that one was running already."""
+    with CountingOrigin(_refusing_b) as origin:
+        first, second = _plans_of_two_homes(postgres_database, origin, hosts=("a.test", "b.test"), patience_s=120.0)
+        with visiting(first) as (_, one), visiting(second) as (_, two):
+            notes = [*until_done(one), *until_done(two)]
+        refusals = [arrival for arrival in origin.arrivals if (arrival.host, arrival.path) == ("b.test", "/0")]
+        (refused,) = refusals
+        (until,) = [note for note in notes if note != "sent"]
+        assert isinstance(until, float)
+        assert until >= refused.at + 3600 - TOLERANCE_S
+
+
+def _refusing_b(arrival: Arrival) -> bytes | None:
+    is_refused = arrival.host == "b.test" and arrival.path != "/robots.txt"
+    return response(b"", 503, "Retry-After: 3600") if is_refused else without_robots(arrival)
 
 
 def _slow_host(arrival: Arrival) -> bytes | None:

@@ -19,12 +19,14 @@ from webstrata.permit.gate import PermitGate
 from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import Wait
 from webstrata.remember.engine import open_store
+from webstrata.remember.homes.store_home import StoreHome
 
 
 class Plan(Struct, frozen=True, kw_only=True):
     """What the process does."""
 
     store_url: str
+    home: StoreHome | None = None
     port: int
     hosts: Sequence[str]
     visits: int = 1
@@ -39,7 +41,7 @@ def visit(plan: Plan, pipe: Connection) -> None:
 
     async def main() -> None:
         clock = RealClock()
-        store = open_store(plan.store_url, clock)
+        store = open_store(plan.store_url, clock, home=plan.home)
         web = HttpWeb(
             clock,
             AddressGuard((f"127.0.0.1/32:{plan.port}",)),

@@ -45,8 +45,8 @@ def test_two_loops_spend_one_budget(
     tmp_path: Path,
     policy: str,
 ) -> None:
-    """Two homes that name the same schema have one list of pages: with pages that always want more, their loops together
-    make the visits of the budget, and not twice as many. Both homes are sound, each with its own archive."""
+    """Two homes that name the same schema have one list of pages: with pages that always want more, their loops
+    together make the visits of the budget, and not twice as many. Both homes are sound, each with its own archive."""
 
     async def scenario(archiver: Archiver) -> None:
         home, _ = Home.create(tmp_path / "neighbour")

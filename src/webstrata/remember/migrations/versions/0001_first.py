@@ -16,7 +16,7 @@ _row_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def _is_wanted(table: str) -> bool:
     """Whether the present migration is for the part of the tables to which this one belongs."""
-    part = context.config.attributes["part"]
+    part: str = context.config.attributes["part"]
     return part == "all" or (table in _POLITENESS) == (part == "politeness")
 
 
