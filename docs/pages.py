@@ -35,7 +35,9 @@ _SETTINGS_HEAD = """\
 Generated from the program by `python -m docs.pages`. `webstrata settings` shows the value and the source of every
 setting. A value comes from the file `webstrata.toml` in the [home](home.md), from an environment variable, or from the
 option `--set`; each of these overrides the ones before it, and all override the default. Unknown keys and invalid
-values are refused with a message.
+values (also URLs, ports, addresses, budgets and policies that cannot be used) are refused by every command, with the
+key, the source and what to write (exit code 2). Files and own policies are checked by the commands that use them.
+Durations are at most 100 years. The password of a URL is shown as `***`.
 
 ```toml
 [polite]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -336,9 +336,20 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, ByteSize):
         return int(value)
-    if isinstance(value, str):
-        return masked_url(value)
-    return list(value) if isinstance(value, tuple) else value
+    return shown_value(value)
+
+
+def shown_value(value: Any) -> Any:
+    """A value without the passwords of URLs in it."""
+    match value:
+        case str():
+            return masked_url(value)
+        case tuple() | list():
+            return [shown_value(item) for item in value]
+        case dict():
+            return {name: shown_value(item) for name, item in value.items()}
+        case _:
+            return value
 
 
 def _read_file(file: Path) -> dict[str, Any]:
@@ -378,30 +389,35 @@ def _set(tree: dict[str, dict[str, Any]], sources: dict[str, str], key: str, val
     names = {field.name for field in msgspec.structs.fields(Settings)}
     if section not in names or name not in {f.name for f in msgspec.structs.fields(_section_type(section))}:
         raise BadSettings(f"{source}: there is no setting {key!r}. `webstrata settings` lists all settings.")
-    _require_text(key, value, source)
+    for text in _texts(value):
+        if _NOT_TEXT.search(text):
+            raise BadSettings(f"{key} ({source}): the value contains a control character. Write it on one line.")
+        if "://" in text or key in _WITH_PASSWORD:
+            remember_secrets(text)
     if isinstance(value, str):
-        if "@" in value or key in _WITH_PASSWORD:
-            remember_secrets(value)
         value = _from_text(_section_type(section), name, value)
     tree.setdefault(section, {})[name] = value
     sources[key] = source
 
 
-_WITH_PASSWORD = frozenset({"store.url", "capture.timestamp_url"})
+_WITH_PASSWORD = frozenset({"store.url"})
+"""Settings whose value may contain a password even if it is not a URL."""
+
+# Values are sent in headers, and written to WARC files and to terminals: none may begin a line of its own.
 _NOT_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-def _require_text(key: str, value: Any, source: str) -> None:
-    """Values are sent in headers, and written to WARC files and to terminals: none may begin a line of its own."""
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a value of the file, also of those that have a wrong type."""
     match value:
-        case str() if _NOT_TEXT.search(value):
-            raise BadSettings(f"{key} ({source}): the value contains a control character. Write it on one line.")
+        case str():
+            yield value
         case list():
             for item in value:
-                _require_text(key, item, source)
+                yield from _texts(item)
         case dict():
             for item in (*value, *value.values()):
-                _require_text(key, item, source)
+                yield from _texts(item)
 
 
 def _from_text(section: type[Struct], name: str, text: str) -> Any:

@@ -76,7 +76,8 @@ PRINTS_TEXT = ("diff", "certificate verifier")
 
 @pytest.fixture
 def changed_home(damaged: Path, call: Call) -> Path:
-    """A copy of the demo's home with a key that no longer signs."""
+    """A copy of the demo's home with a tag, and a key that no longer signs."""
+    assert call("--home", damaged, "tag", PAGE, "--add", "news").code == 0
     assert call("--home", damaged, "certificate", "keys", "make", "old").code == 0
     assert call("--home", damaged, "certificate", "keys", "rotate").code == 0
     return damaged

@@ -97,3 +97,44 @@ def test_urls_with_bad_ports(words: tuple[str, ...], url: str, home: Path, call:
     assert result.code == 2, (result.text, result.err)
     assert "port" in result.err or "not a URL" in result.err
     assert "internal error" not in result.err
+
+
+HUGE = "99999999999999999999999999"
+BAD_OPTIONS = [
+    ("watch", "--site", "http://b.example/", "--max-pages", HUGE),
+    ("watch", "--site", "http://b.example/", "--depth", HUGE),
+    ("watch", "http://b.example/", "--weight", "1e308"),
+    ("watch", "http://b.example/", "--weight", "nan"),
+    ("watch", "http://b.example/", "--every", f"{HUGE}w"),
+    ("watch", "http://b.example/", "--accept", "text/html\r\nX-Injected: 1"),
+    ("watch", "http://b.example/", "--tag", "a\x00b"),
+    ("watch", "http://b.example/", "--tag", ""),
+    ("watch", "http://b.example/", "--tag", "x" * 3000),
+    ("tag", "http://a.example/", "--add", "a\nb"),
+    ("log", "http://a.example/", "--limit", HUGE),
+    ("list", "--limit", HUGE),
+    ("boost", "news", "--for", f"{HUGE}d"),
+    ("boost", "news", "--factor", "inf"),
+    ("snooze", "http://a.example/", "--for", f"{HUGE}d"),
+    ("interval", "http://a.example/", "--max", f"{HUGE}d"),
+    ("run", "--for", f"{HUGE}d"),
+    ("plan", "--within", f"{HUGE}d"),
+    ("capture", "http://a.example/", "--delay", f"{HUGE}d"),
+    ("capture", "http://a.example/", "--delay", "-1"),
+    ("capture", "http://a.example/", "--max-time", f"{HUGE}d"),
+    ("capture", "http://a.example/", "--when", "best", "--within", f"{HUGE}d"),
+    ("capture", "http://a.example/", "--sharp", "--repair", HUGE),
+    ("capture", "http://a.example/", "--max-pages", HUGE),
+    ("capture", "http://a.example/", "--tau", "nan"),
+    ("init", "--contact", "jürgen@example.org"),
+]
+
+
+@pytest.mark.parametrize("words", BAD_OPTIONS, ids=lambda words: " ".join(words)[:60].replace("\x00", " "))
+def test_bad_options(words: tuple[str, ...], home: Path, call: Call) -> None:
+    """Values of options outside their range are refused with exit code 2, and never end in an internal error."""
+    call("--home", home, "watch", "http://a.example/", "--tag", "news")
+    result = call("--home", home, *words)
+    assert (result.code, result.out) == (2, b""), result.err
+    assert "internal error" not in result.err
+    assert [page["url"] for page in call("--home", home, "list", "--json").json["pages"]] == ["http://a.example/"]

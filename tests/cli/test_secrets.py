@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.cli import every_command
-from tests.cli.conftest import Call, CommandResult, environment
+from tests.cli.conftest import Call, CommandResult, call_process, environment
 from tests.remember.conftest import postgres  # noqa: F401 - a fixture
 from webstrata.cli.app import COMMANDS
 
@@ -109,6 +109,39 @@ def test_a_wrong_password(home: Path, call: Call, postgres: Any) -> None:  # noq
     result = call("--home", home, "--debug", "status", WEBSTRATA_STORE_URL=url)
     assert result.code == 1, result.err
     assert "nologin_user:***@" in result.err
+    require_hidden(result, SECRET)
+
+
+FAULTY = """
+import logging
+import os
+from urllib.parse import unquote, urlsplit
+
+
+class Faulty:
+    def __init__(self, bounds):
+        url = os.environ["WEBSTRATA_STORE_URL"]
+        password = unquote(urlsplit(url).password)
+        logging.getLogger("faulty").warning("connecting to %s", url)
+        logging.getLogger("faulty").debug("with %s", password)
+        try:
+            raise ValueError(f"bad password {password!r}")
+        except ValueError as error:
+            raise RuntimeError(f"cannot use {url}") from error
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--debug",)], ids=["plain", "debug"])
+def test_an_internal_error(options: tuple[str, ...], home: Path, tmp_path: Path) -> None:
+    """An exception of a part that knows the password, its cause and its log lines are printed without it."""
+    (tmp_path / "faulty.py").write_text(FAULTY, encoding="utf-8")
+    url = f"postgresql+psycopg://user:{SECRET}%40x@127.0.0.1:1/db"
+    words = ("--home", home, *options, "crawl", "--policy", "faulty:Faulty")
+    result = call_process(*words, PYTHONPATH=str(tmp_path), WEBSTRATA_STORE_URL=url)
+    assert result.code == 1
+    assert "internal error" in result.err
+    assert "connecting to postgresql+psycopg://user:***@127.0.0.1:1/db" in result.err
+    assert ("bad password '***'" in result.err) == bool(options)
     require_hidden(result, SECRET)
 
 

@@ -85,7 +85,8 @@ ToOption = Annotated[
     str | None, typer.Option("--to", metavar="T", help="Only visits at or before this time.", show_default=False)
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number of rows.", show_default=False)
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, max=10**9, help="Maximum number of rows.", show_default=False),
 ]
 
 # ── contents of files ───────────────────────────────────────────────────────────────────────────────────────
@@ -104,6 +105,7 @@ BaseUrlOption = Annotated[
 
 # ── page rules ──────────────────────────────────────────────────────────────────────────────────────────────
 
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
@@ -226,6 +228,8 @@ def page_rules_of(
     if page_rules == PageRules():
         return None
     check_page_rules(page_rules)
+    if not _HEADER_VALUE.fullmatch(accept):
+        raise UsageError(f"--accept {accept[:100]!r} cannot be sent in a header. Write media types, like text/turtle.")
     for name in page_rules.graphs:
         if name not in ("all", "default") and (":" not in name or _NOT_IN_IRI.search(name)):
             raise UsageError(f"{name[:200]!r} is not the IRI of a graph. Give an IRI, `all` or `default`.")

@@ -18,7 +18,7 @@ from webstrata.cli.capture.summary import document, picture, show
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json
 from webstrata.cli.pages.bad_lines import require_good_lines, show_bad_lines
-from webstrata.cli.pages.watch import read_lines, read_list
+from webstrata.cli.pages.watch import MAX_WEIGHT, read_lines, read_list
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
 from webstrata.errors import UsageError
@@ -49,7 +49,7 @@ def command(
         Literal["prefix", "host", "domain"] | None,
         typer.Option(help="Which links belong to the site. Default: prefix.", show_default=False),
     ] = None,
-    max_pages: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages of a site.")] = None,
+    max_pages: Annotated[int | None, typer.Option(min=1, max=10**9, help="Maximum number of pages of a site.")] = None,
     max_time: Annotated[
         str | None,
         typer.Option(metavar="T", help="Time limit, like 90m, or none. The capture then ends with the pages it has."),
@@ -68,7 +68,9 @@ def command(
     ] = None,
     repair: Annotated[
         int | None,
-        typer.Option(min=0, help="Maximum number of further passes while pages are blurred.", show_default=False),
+        typer.Option(
+            min=0, max=1000, help="Maximum number of further passes while pages are blurred.", show_default=False
+        ),
     ] = None,
     when: Annotated[
         Literal["now", "best"], typer.Option(help="best: start in the quietest period of the site's week.")
@@ -274,7 +276,7 @@ def _weights(source: str) -> dict[str, float]:
             value = float(weight)
         except ValueError:
             value = -1.0
-        if not 0 <= value < float("inf"):
-            raise UsageError(f"{source}, line {number}: write URL, tab, weight (a number, 0 or more).")
+        if not 0 <= value <= MAX_WEIGHT:
+            raise UsageError(f"{source}, line {number}: write URL, tab, weight (a number from 0 to {MAX_WEIGHT:g}).")
         weights[address if "*" in address else urls.canonical(address)] = value
     return weights

@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import msgspec
@@ -92,7 +93,8 @@ def command(
 ) -> None:
     """Crawl two recorded years of real sites with the real loop (HTTP, WARC, SQLite) and compare with what really changed."""
     path = named_home(home) or DEFAULT_HOME
-    load_settings(path, [f"schedule.policy={policy}", f"budget.total={budget}"])  # first: nothing is deleted or created
+    with TemporaryDirectory() as empty:  # first: nothing is deleted or created if a value cannot be used
+        load_settings(Path(empty), [f"schedule.policy={policy}", f"budget.total={budget}"])
     budget = budget if is_budgeted(policy) else ""
     _make_room(path)
     recordings = load_shipped()

@@ -9,8 +9,7 @@ from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json, print_table, size
 from webstrata.cli.session import home_path, load_settings
 from webstrata.clock import span
-from webstrata.masking import masked_url
-from webstrata.settings import FILE_NAME, ByteSize, Duration, Settings
+from webstrata.settings import FILE_NAME, ByteSize, Duration, Settings, shown_value
 
 
 def command(home: HomeOption = None, settings: SetOption = None, as_json: JsonOption = False) -> None:
@@ -34,7 +33,7 @@ def command(home: HomeOption = None, settings: SetOption = None, as_json: JsonOp
 def _text(settings: Settings, key: str) -> str:
     """A value in the format of --set; `-` if it is empty."""
     section, _, name = key.partition(".")
-    value: Any = getattr(getattr(settings, section), name)
+    value: Any = shown_value(getattr(getattr(settings, section), name))
     match value:
         case Duration():
             return span(value)
@@ -42,9 +41,9 @@ def _text(settings: Settings, key: str) -> str:
             return size(value)
         case bool():
             return str(value).lower()
-        case tuple():
+        case list():
             return ",".join(map(str, value)) or "-"
         case dict():
             return ",".join(f"{name}={item}" for name, item in value.items()) or "-"
         case _:
-            return masked_url(str(value)) or "-"
+            return str(value) or "-"

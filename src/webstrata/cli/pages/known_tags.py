@@ -8,13 +8,27 @@ from typing import Annotated
 
 import typer
 
-from webstrata.errors import NothingFound
+from webstrata.cli.output import printable
+from webstrata.errors import NothingFound, UsageError
 from webstrata.ports import Store
 
+_LONGEST_TAG = 200
+"""PostgreSQL indexes tags with at most 2,704 bytes."""
 CreateOption = Annotated[
     bool,
     typer.Option("--create", help="Accept a --tag that no page or site has yet, and apply it to those that get it."),
 ]
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags that are to be given to pages. Raises UsageError if one is empty, too long, or not plain text."""
+    checked = tuple(tags)
+    for tag in checked:
+        if not tag.strip() or len(tag) > _LONGEST_TAG or printable(tag) != tag or "\t" in tag:
+            raise UsageError(
+                f"{tag[:40]!r} cannot be a tag. Write 1 to {_LONGEST_TAG} characters, without control characters."
+            )
+    return checked
 
 
 async def require_tags(store: Store, tags: Iterable[str], *, stored: Iterable[str] = (), advice: str = "") -> None:

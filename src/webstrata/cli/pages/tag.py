@@ -9,7 +9,7 @@ import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, TagOption
 from webstrata.cli.output import counted, print_json, print_table, printable
-from webstrata.cli.pages.known_tags import require_tags
+from webstrata.cli.pages.known_tags import checked_tags, require_tags
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
@@ -33,7 +33,7 @@ def command(
 
     Without options, list all tags and the number of their pages. A running crawler applies new tags within a day.
     """
-    added, removed = tuple(add or ()), tuple(remove or ())
+    added, removed = checked_tags(add or ()), tuple(remove or ())
     if both := sorted({*added} & {*removed}):
         raise UsageError(f"--add and --remove name the same tag ({printable(both[0])}). Leave one of them out.")
     if not added and not removed:

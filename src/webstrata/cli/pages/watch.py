@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lin
 from webstrata.cli.options import HomeOption, JsonOption, RuleValues, page_rules_of, with_rule_options
 from webstrata.cli.output import counted, print_json
 from webstrata.cli.pages.bad_lines import BadLine, require_good_lines, show_bad_lines
+from webstrata.cli.pages.known_tags import checked_tags
 from webstrata.cli.pages.visit_times import AtOption, EveryOption, GivenTimes, given_times, set_times
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
@@ -25,6 +27,7 @@ from webstrata.masking import masked
 from webstrata.records import NewPage, Site
 from webstrata.schedule.visit_windows import parse_windows
 
+MAX_WEIGHT = 1e6
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -57,12 +60,15 @@ def command(
     depth: Annotated[
         int | None,
         typer.Option(
-            min=0, help="--site: maximum number of links from the start page. Default: 5.", show_default=False
+            min=0,
+            max=10**6,
+            help="--site: maximum number of links from the start page. Default: 5.",
+            show_default=False,
         ),
     ] = None,
     max_pages: Annotated[
         int | None,
-        typer.Option(min=1, help="--site: maximum number of pages. Default: 10,000.", show_default=False),
+        typer.Option(min=1, max=10**9, help="--site: maximum number of pages. Default: 10,000.", show_default=False),
     ] = None,
     include: Annotated[
         list[str] | None,
@@ -83,7 +89,12 @@ def command(
     tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
     weight: Annotated[
         float | None,
-        typer.Option(min=0, help="Weight of the pages in the budget, relative to 1 (the default).", show_default=False),
+        typer.Option(
+            min=0,
+            max=MAX_WEIGHT,
+            help="Weight of the pages in the budget, relative to 1 (the default).",
+            show_default=False,
+        ),
     ] = None,
     every: EveryOption = None,
     at: AtOption = None,
@@ -101,8 +112,8 @@ def command(
         raise UsageError("nothing to watch. Give URLs, --from FILE or --site URL.")
     if site is None and (include or exclude):
         raise UsageError("--include and --exclude require --site. Leave them out, or add --site URL.")
-    if weight is not None and not weight < float("inf"):
-        raise UsageError("--weight must be a finite number of at least 0.")
+    if weight is not None and math.isnan(weight):
+        raise UsageError("--weight must be a number of at least 0.")
     query = rules["query"]
     page_rules = page_rules_of(**rules | {"handler": "sparql", "query": ""}) if query else page_rules_of(**rules)
     if query and rules["graph"]:
@@ -113,7 +124,7 @@ def command(
             "`webstrata rules --tag TAG`."
         )
     times = given_times(every, at)
-    tags = tuple(tag or ())
+    tags = checked_tags(tag or ())
     if query:
         addresses = [_query_url(address, query) for address in addresses or ()]
     pages = [_page(address, weight=weight, tags=tags, requisites=requisites) for address in addresses or ()]
@@ -203,7 +214,7 @@ def read_list(
         try:
             own_weight = _weight(rest[0]) if rest and rest[0].strip() else weight
             own_tags = tuple(part.strip() for part in rest[1].split(",") if part.strip()) if len(rest) > 1 else ()
-            pages.append(_page(address, weight=own_weight, tags=tags + own_tags, requisites=requisites))
+            pages.append(_page(address, weight=own_weight, tags=tags + checked_tags(own_tags), requisites=requisites))
         except UsageError as problem:
             bad.append(BadLine(number, masked(text[:200]), str(problem)))
     return pages, bad
@@ -219,9 +230,10 @@ def _weight(text: str) -> float:
         weight = float(text)
     except ValueError:
         weight = -1.0
-    if not 0 <= weight < float("inf"):
+    if not 0 <= weight <= MAX_WEIGHT:
         raise UsageError(
-            f"the weight {text[:40]!r} is not a number of at least 0. The columns are URL, weight and tags."
+            f"the weight {text[:40]!r} is not a number of at least 0 and at most {MAX_WEIGHT:g}. The columns are URL, "
+            "weight and tags."
         )
     return weight
 
