@@ -16,6 +16,7 @@ from webstrata.errors import StoreError
 from webstrata.ports import Clock
 from webstrata.remember.db_thread import explained
 from webstrata.remember.engine import VERSIONS, open_store, postgres_engine, sqlite_file, version
+from webstrata.remember.integrity.lost_counts import lost_counts
 from webstrata.remember.store import SqlStore
 from webstrata.remember.tables import metadata
 
@@ -36,6 +37,10 @@ class DatabaseReplacement:
         if self._file is not None:
             return self._open_file(self._file, replace)
         return self._open_schema(replace)
+
+    def lost_counts(self) -> dict[str, int]:
+        """How much of what only the database holds is in the one that is replaced, as far as it can be read."""
+        return lost_counts(self._file) if self._file is not None else {}
 
     def put_in_place(self, stamp: str) -> list[str]:
         """Replace the database by the one that was built; returns the new names of files that were in the way.
