@@ -60,8 +60,9 @@ QUERIES = {
     "JOIN sources ON sources.id = source_id",
 }
 NOT_REBUILT = {
-    "alembic_version", "boosts", "budgets", "day_totals", "host_leases", "interval_limits", "machine_clocks", "page_tags",
-    "reservations", "rounds", "signals", "site_finds", "site_states", "sites", "tag_rules", "totals", "unparsable",
+    "alembic_version", "boosts", "budgets", "day_totals", "host_leases", "interval_limits", "machine_clocks",
+    "page_tags", "reservations", "rounds", "signals", "site_finds", "site_states", "sites", "tag_rules", "totals",
+    "unparsable",
 }  # fmt: skip
 """Tables of what users set and of budgets, tables that are empty in the demo, counters (which `check` compares with the
 rows), and measurements of this machine."""
@@ -80,7 +81,7 @@ def rows(home: Path, table: str) -> dict[tuple[Any, ...], Row]:
     """The rows of a table by what identifies them in both databases."""
     connection = sqlite3.connect(f"file:{home / 'webstrata.db'}?mode=ro", uri=True)
     connection.row_factory = sqlite3.Row
-    urls = dict(map(tuple, connection.execute("SELECT id, url FROM pages")))  # type: ignore[arg-type]
+    urls = dict(map(tuple, connection.execute("SELECT id, url FROM pages")))
     found: dict[tuple[Any, ...], Row] = {}
     for one in connection.execute(QUERIES[table]):
         row = {name: rounded(one[name]) for name in one.keys()}  # noqa: SIM118 - a row is not a dict

@@ -151,7 +151,8 @@ class Rebuild:
         pages = await self._pages(visits)
         if visits:
             await self._input.refresh(max(visit.at for visit in visits))
-        for exchange in [one.exchange for visit in batch for one in visit.exchanges]:
+        exchanges = [one.exchange for visit in batch for one in visit.exchanges]
+        for exchange in sorted(exchanges, key=lambda one: one.at):
             self._learn_politeness(exchange)
         results = [_result(visit, pages[visit.page]) for visit in visits]
         self._archive.hold(batch)
@@ -164,14 +165,16 @@ class Rebuild:
         """Waits that a host asked for, and its robots.txt, hold for the next crawl. A robots.txt behind a redirect is
         requested again."""
         try:
-            self._gate.recorded(exchange)
-            if exchange.url.endswith("/robots.txt"):
-                origin, step = urls.origin(exchange.url), robots_step(exchange, url=exchange.url, hops=0)
-                if exchange.url == robots_url(origin) and isinstance(step, RobotsResponse):
-                    state = RobotsState(origin=origin, at=exchange.at, status=step.status, body=step.body)
-                    self._gate.learn_robots(origin, state)
+            url = urls.canonical(exchange.url)
         except BadUrl:
             return  # a record of another program
+        self._gate.recorded(replace(exchange, url=url))
+        origin = urls.origin(url)
+        if url == robots_url(origin):
+            step = robots_step(exchange, url=url, hops=0)
+            if isinstance(step, RobotsResponse):
+                state = RobotsState(origin=origin, at=exchange.at, status=step.status, body=step.body)
+                self._gate.learn_robots(origin, state)
 
     async def _pages(self, visits: Sequence[ArchivedVisit]) -> dict[str, Page]:
         """The pages of these visits, by URL; those that are visited for the first time are added."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from urllib.parse import quote
+
+from webstrata.remember.read_only import readable_uri
 
 _QUERIES = {
     "tags": "SELECT count(*) FROM page_tags",
@@ -29,7 +30,7 @@ def lost_counts(file: Path) -> dict[str, int]:
     counts: dict[str, int] = {}
     if not file.exists() or not file.stat().st_size:
         return counts
-    connection = sqlite3.connect(f"file:{quote(str(file.absolute()))}?mode=ro", uri=True)
+    connection = sqlite3.connect(readable_uri(file), uri=True)
     try:
         for name, query in _QUERIES.items():
             try:
