@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.cli.conftest import Call, CommandResult, call_here, serving
+from tests.cli.conftest import Call, CommandResult, LocalServer, call_here, serving
 from webstrata.cli.app import COMMANDS
 
 PAGES = 40
@@ -167,6 +167,21 @@ def test_bytes_that_changed_by_themselves(seed: int, visited: SmallHome, tmp_pat
         is_unaffected = result.code == 0 or (command, result.code) in {("diff", 2), ("capture", 1)}
         assert is_explained(result) or is_unaffected, (command, result)
         assert "internal error" not in result.err, (command, result)
+
+
+def test_damage_that_a_running_crawl_meets(home: Path, server: LocalServer, call: Call) -> None:
+    """`run` waits and tries again after other faults of this machine; a damaged database does not heal by waiting."""
+    server.pages["/"] = ("text/html", b"<p>a page of some words")
+    assert call("--home", home, "watch", server.url()).code == 0
+    connection = sqlite3.connect(home / "webstrata.db")
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'originals'").fetchone()
+    connection.close()
+    overwritten((root - 1) * size or 1, root * size)(home / "webstrata.db")
+
+    result = call("--home", home, "run", "--for", "40s", **server.settings)
+
+    assert is_explained(result), result
 
 
 VALUES = (
