@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import Call, CommandResult, LocalServer, call_here, serving
+from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
 from webstrata.cli.app import COMMANDS
 
 PAGES = 40
@@ -182,6 +184,17 @@ def test_damage_that_a_running_crawl_meets(home: Path, server: LocalServer, call
     result = call("--home", home, "run", "--for", "40s", **server.settings)
 
     assert is_explained(result), result
+
+
+def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_url: str) -> None:  # noqa: F811
+    """A table that is missing in a server's database is explained in the same way, and `check` reports it."""
+    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_url}
+    assert call("--home", home, "watch", server.url(), **where).code == 0
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("DROP TABLE visits")
+    for words in (("log", server.url()), ("crawl",), ("check",)):
+        result = call("--home", home, *words, **where)
+        assert is_explained(result), (words, result)
 
 
 VALUES = (
