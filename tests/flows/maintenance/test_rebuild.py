@@ -20,7 +20,7 @@ from webstrata.archive.warc.visits import ArchivedVisits
 from webstrata.records import Page, PageRole, PageRules, PageState, Visit
 
 A = "http://a.test"
-NOT_IN_THE_ARCHIVE = {"id", "page_id", "duration_s", "learned"}
+NOT_IN_THE_ARCHIVE = {"id", "page_id", "duration_s"}
 
 
 def plain(visit: Visit) -> dict[str, Any]:
