@@ -213,9 +213,11 @@ class Home:
         log = database.with_name(database.name + "-wal")
         if not log.exists():
             raise DamagedStore(
-                f"the write-ahead log {log} is missing: the last crawl was killed, and only the log had its latest commits",
-                "The archive is not affected. Put the file back, restore a backup, or run `webstrata rebuild --replace` to "
-                f"make the database again from the archive. To go on without these commits, delete {self._writing}.",
+                f"the write-ahead log {log} is missing: the last crawl was killed, and its latest commits were only "
+                "there",
+                "The archive is not affected. Put the file back, restore a backup, or run `webstrata rebuild "
+                "--replace` to make the database again from the archive. To go on without these commits, delete "
+                f"{self._writing}.",
             )
         if self.is_writable:
             self._writing.unlink(missing_ok=True)

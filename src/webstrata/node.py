@@ -319,6 +319,7 @@ class Node:
         from webstrata.archive.warc.visits import ArchivedVisits
         from webstrata.fetch.handlers.choose import chooser
         from webstrata.flows.crawl.clock_steps import ClockSteps
+        from webstrata.flows.maintenance.lost_facts import lost_facts
         from webstrata.flows.maintenance.rebuild import Rebuild, RecordedArchive
         from webstrata.flows.parsers.parser_pool import ParserPool
         from webstrata.remember.integrity.replacement import DatabaseReplacement
@@ -353,8 +354,16 @@ class Node:
                 connections=web.connections,
             )
             visits = ArchivedVisits(self.home.archive, reader, on_progress=on_progress)
-            result = await Rebuild(store=store, pipeline=self._pipeline(parts), archive=archive).run(visits)
+            rebuild = Rebuild(
+                store=store,
+                pipeline=self._pipeline(parts),
+                archive=archive,
+                schedule=parts.schedule,
+                gate=parts.gate,
+            )
+            result = await rebuild.run(visits)
             result.unreadable = visits.unreadable
+            result.lost = lost_facts({**replacement.lost_counts(), "durations": result.visits})
             await store.close()
             kept = replacement.put_in_place(digits14(self.clock.now()))
             self.home.remember_database(named.encoded())

@@ -121,7 +121,7 @@ class CrashTest:
         async with node.crawling():  # the start repairs the archive
             pass
         checked: CheckResult = await node.check(repair=False)
-        problems = [f"{finding.count} {finding.file}:{finding.offset} {finding.what}" for finding in checked.findings]
+        problems = [f"{finding.kind} {finding.file}:{finding.offset} {finding.what}" for finding in checked.findings]
         reader = node.reader()
         async with node.store() as store:
             for url in {note.url for note in self.ledger}:

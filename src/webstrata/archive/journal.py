@@ -43,6 +43,7 @@ class JournalFile:
     def _append(self, data: bytes) -> None:
         try:
             new = not self.path.exists()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, "ab", opener=_open_private) as file:
                 file.truncate(self._complete_bytes)
                 file.write(data)
@@ -96,7 +97,6 @@ def new_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
 
 def capture_log(folder: Path, clock: Clock) -> JournalFile:
     """The log of the certificates of all captures; it is empty before the first."""
-    folder.mkdir(parents=True, exist_ok=True)
     return JournalFile(folder / f"{_LOG}{ENDING}", clock)
 
 

@@ -69,7 +69,10 @@ def database_damage() -> str | None:
     """What is wrong with the database of the running command: values that changed by themselves cause any error."""
     if not _opened:
         return None
-    found = run_async(_opened[0].database_damage)
+    try:
+        found = run_async(_opened[0].database_damage)
+    except Exception:  # the first error is the one to report
+        return None
     return str(found) if found is not None else None
 
 

@@ -146,6 +146,20 @@ class PermitGate:
         elif exchange.failure is None:
             host.backoff_count = 0
 
+    def recorded(self, exchange: Exchange) -> None:
+        """Learn from an exchange of the archive what `finished` recorded when it was made."""
+        origin = urls.origin(exchange.url)
+        permit = Permit(
+            url=exchange.url,
+            origin=origin,
+            host=urls.host_of(exchange.url),
+            address=exchange.address or "",
+            port=urls.port_of(exchange.url),
+            agent=self._rules.agent,
+            granted_at=exchange.at,
+        )
+        self.finished(permit, exchange, exchange.at)
+
     def learn_robots(self, origin: str, state: RobotsState) -> None:
         """Record the outcome of a request for robots.txt, after its redirects.
 

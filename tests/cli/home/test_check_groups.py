@@ -17,7 +17,7 @@ class ManyFiles(NamedTuple):
     """A home with several WARC files, and what its files hold, by name."""
 
     home: Path
-    settings: dict[str, str]
+    settings: dict[str, Any]
 
     @property
     def warcs(self) -> list[Path]:
@@ -33,13 +33,14 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> ManyFiles:
     """Four crawls, each of ten pages, so that there are four WARC files."""
     home = tmp_path_factory.mktemp("files") / "home"
     with serving() as server:
+        settings: dict[str, Any] = server.settings
         assert call_here("--home", home, "init").code == 0
         for number in range(4):
             urls = [server.url(f"/{number}-{page}") for page in range(10)]
             for page in range(10):
                 server.pages[f"/{number}-{page}"] = ("text/html", f"<p>page {number} {page}".encode())
             assert call_here("--home", home, "watch", *urls).code == 0
-            assert call_here("--home", home, "crawl", *urls, **server.settings).code == 0
+            assert call_here("--home", home, "crawl", *urls, **settings).code == 0
         return ManyFiles(home, server.settings)
 
 
@@ -141,7 +142,7 @@ def test_all_findings(copy: ManyFiles, call: Call) -> None:
     few = call("--home", copy.home, "check").text
     every = call("--home", copy.home, "check", "--all").text
 
-    assert few.startswith(f"index: {len(lines) - 1} captures without an index line (can be made again)\n")
+    assert few.startswith(f"index: captures without an index line: {len(lines) - 1} (can be made again)\n")
     assert f"  and {len(lines) - 1 - 5} more\n" in few
     assert len(every.splitlines()) == len(lines) - 1 + 3
     assert " more\n" not in every

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -42,7 +42,7 @@ def call_obeying(*words: object, **more: str) -> CommandResult:
 class Visited(NamedTuple):
     home: Path
     url: str
-    settings: dict[str, str]
+    settings: dict[str, Any]
 
 
 def set_writable(home: Path, *, is_writable: bool) -> None:
@@ -56,15 +56,16 @@ def visited(tmp_path: Path) -> Iterator[Visited]:
     """A home with pages of which one has two versions; it is not written while a test runs."""
     home = tmp_path / "home"
     with serving() as server:
+        settings: dict[str, Any] = server.settings
         for number in range(3):
             server.pages[f"/{number}"] = ("text/html", f"<title>t</title><p>first words {number}".encode())
         urls = [server.url(f"/{number}") for number in range(3)]
         assert call_here("--home", home, "init", "--contact", "someone@example.org").code == 0
         assert call_here("--home", home, "watch", *urls, "--tag", "news").code == 0
         assert call_here("--home", home, "rules", urls[0], "--ignore", "css:.clock").code == 0
-        assert call_here("--home", home, "crawl", **server.settings).code == 0
+        assert call_here("--home", home, "crawl", **settings).code == 0
         server.pages["/0"] = ("text/html", b"<title>t</title><p>other words than before")
-        assert call_here("--home", home, "crawl", urls[0], **server.settings).code == 0
+        assert call_here("--home", home, "crawl", urls[0], **settings).code == 0
     yield Visited(home, urls[0], server.settings)
     set_writable(home, is_writable=True)
 
@@ -272,5 +273,3 @@ def test_on_a_read_only_file_system(visited: Visited) -> None:
     assert listed.stdout == call_here("--home", visited.home, "list").out
     refused = run("watch", "http://new.test/")
     assert (refused.returncode, b"read-only" in refused.stderr) == (1, True)
-
-

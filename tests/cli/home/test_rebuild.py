@@ -34,8 +34,8 @@ def test_a_home_without_its_database_is_an_error(words: str, without_database: P
     result = call("--home", without_database, *words.split())
 
     assert result.code == 1
-    assert "is missing" in result.err
-    assert "webstrata rebuild" in result.err
+    assert "is missing" in result.err + result.text
+    assert "webstrata rebuild" in result.err + result.text
     assert not (without_database / "webstrata.db").exists()
 
 
@@ -61,8 +61,8 @@ def test_a_log_that_was_deleted_after_a_crash(seen: Path, call: Call) -> None:
     for command in ("list", "check", "crawl"):
         result = call("--home", seen, command)
         assert result.code == 1
-        assert "write-ahead log" in result.err
-        assert "webstrata rebuild --replace" in result.err
+        assert "write-ahead log" in result.err + result.text
+        assert "webstrata rebuild --replace" in result.err + result.text
     assert call("--home", seen, "rebuild", "--replace").code == 0
     assert call("--home", seen, "list").code == 0
 
@@ -131,12 +131,79 @@ def test_a_killed_rebuild_leaves_nothing_half(without_database: Path, call: Call
     assert not list(without_database.glob("*.rebuilding*"))
 
 
+def test_a_killed_replacement_keeps_the_old_database(damaged: Path, call: Call) -> None:
+    """Until the new database is complete, the old one is used; what was begun is in nobody's way."""
+    before = call("--home", damaged, "list", "--json").json
+    part = damaged / "webstrata.db.rebuilding"
+    with started("--home", damaged, "rebuild", "--replace", WEBSTRATA_CRAWL_WORKERS="0") as process:
+        until = time.monotonic() + 60
+        while not _has_visits(part) and time.monotonic() < until:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert part.exists()
+    after = call("--home", damaged, "list", "--json").json
+    assert [page["url"] for page in after["pages"]] == [page["url"] for page in before["pages"]]
+    assert call("--home", damaged, "check").code == 0
+    assert call("--home", damaged, "rebuild", "--replace").code == 0
+    assert not list(damaged.glob("*.rebuilding*"))
+
+
 def _has_visits(path: Path) -> bool:
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
             return bool(connection.execute("SELECT count(*) FROM visits").fetchone()[0])
     except sqlite3.OperationalError:
         return False
+
+
+def test_what_cannot_be_known_is_said(home: Path, call: Call, server: LocalServer) -> None:
+    """The result lists what the WARC files do not hold; the numbers come from the database that is replaced."""
+    for path in ("/a", "/b", "/c"):
+        server.pages[path] = ("text/html", b"<p>hello " + path.encode())
+    a, b, c = (server.url(path) for path in ("/a", "/b", "/c"))
+    call("--home", home, "watch", a, "--tag", "news", "--tag", "daily", "--weight", "3")
+    call("--home", home, "watch", b, "--every", "1d")
+    call("--home", home, "watch", c)
+    assert call("--home", home, "crawl", **server.settings).code == 0
+    for words in (
+        ("rules", a, "--ignore", "css:.clock"),
+        ("boost", "news"),
+        ("interval", c, "--min", "1d"),
+        ("unwatch", c),
+        ("watch", "http://never.test/"),
+    ):
+        assert call("--home", home, *words).code == 0, words
+
+    result = call("--home", home, "rebuild", "--replace", "--json", **server.settings)
+
+    lost = {fact["name"]: fact["number"] for fact in result.json["lost"]}
+    assert lost == {
+        "tags": 2, "rules": 1, "weights": 1, "visit-times": 1, "sites": 0, "boosts": 1, "interval-limits": 1,
+        "paused": 1, "noise-choices": 0, "unarchived-pages": 1, "unarchived-visits": 0, "durations": 3, "budgets": 1,
+        "added-dates": None,
+    }  # fmt: skip
+    (home / "webstrata.db").unlink()
+    text = call("--home", home, "rebuild", **server.settings).text
+    assert "tags of pages: pages have no tags" in text
+    assert "3 durations of downloads" in text
+    again = call("--home", home, "rebuild", "--replace", **server.settings).text
+    assert "tags of pages" not in again, "there were none"
+
+
+def test_the_next_crawl_goes_on(seen: Path, server: LocalServer, call: Call) -> None:
+    """No page is due at once after a rebuild, and the next visits are in the same order as before."""
+    before = call("--home", seen, "list", "--json").json["pages"]
+    assert call("--home", seen, "rebuild", "--replace", **server.settings).code == 0
+
+    crawled = call("--home", seen, "crawl", **server.settings)
+    after = call("--home", seen, "list", "--json").json["pages"]
+
+    assert "0 visits" in crawled.err, crawled.err
+    assert {page["url"] for page in after} == {page["url"] for page in before}
+    assert all(page["next_visit"] > page["last_visit"] for page in after)
+    assert call("--home", seen, "check", "--deep").code == 0
 
 
 def test_postgresql(

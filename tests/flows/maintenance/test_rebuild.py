@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+import numpy as np
 import pytest
 
 from tests.fetch.endpoint import Endpoint, store_of
@@ -19,7 +20,7 @@ from webstrata.archive.warc.visits import ArchivedVisits
 from webstrata.records import Page, PageRole, PageRules, PageState, Visit
 
 A = "http://a.test"
-NOT_IN_THE_ARCHIVE = {"id", "page_id", "duration_s", "learned"}
+NOT_IN_THE_ARCHIVE = {"id", "page_id", "duration_s"}
 
 
 def plain(visit: Visit) -> dict[str, Any]:
@@ -184,3 +185,58 @@ def test_files_of_two_crawlers_are_merged(run_scenario: Callable[..., None]) -> 
         assert await archiver.outcomes(f"{A}/") == ["new", "changed", "changed", "changed"]
 
     run_scenario(scenario, DAILY)
+
+
+def test_a_wait_that_a_host_asked_for_holds(run_scenario: Callable[..., None]) -> None:
+    """After a rebuild no request is sent before the end of a Retry-After, and robots.txt is known."""
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(f"{A}/robots.txt", reply("User-agent: *\nCrawl-delay: 7", kind="text/plain"))
+        archiver.servers.serve(f"{A}/", reply("<p>fine"), reply("later", 429, Retry_After=str(10 * 3600)))
+        await archiver.watch(f"{A}/")
+        await archiver.crawl()
+        await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(f"{A}/") == ["new", "backoff"]
+        async with archiver.node.store() as store:
+            before = await store.queue.politeness()
+        await rebuilt(archiver)
+        async with archiver.node.store() as store:
+            after = await store.queue.politeness()
+        assert [(one.host, one.backoff_count) for one in after[0]] == [("a.test", 1)]
+        assert after[0][0].backoff_until == pytest.approx(before[0][0].backoff_until, abs=60)
+        assert [(one.origin, one.status, one.body) for one in after[2]] == [
+            (one.origin, one.status, one.body) for one in before[2]
+        ]
+        requests = len(archiver.records())
+        await archiver.crawl(after_s=3 * 3600)
+        assert len(archiver.records()) == requests
+        await archiver.crawl(after_s=2 * DAY_S)
+        assert len(archiver.records()) > requests
+
+    run_scenario(scenario, DAILY)
+
+
+def test_sparse_visits_are_learned_at_their_times(run_scenario: Callable[..., None]) -> None:
+    """Pages visited on different days have the same states of the policy as after the crawls."""
+
+    async def scenario(archiver: Archiver) -> None:
+        for name in "abcd":
+            url = f"http://{name}.test/"
+            archiver.servers.serve(url, *(reply(f"<p>{name} {n}") for n in range(6)))
+            await archiver.watch(url)
+            await archiver.crawl(after_s=DAY_S)
+        for _ in range(6):
+            await archiver.crawl(after_s=2.5 * DAY_S)
+        before = await archiver.pages()
+        await rebuilt(archiver)
+        after = await archiver.pages()
+        ranking = archiver.node.schedule().ranking
+        assert ranking is not None
+        for url, page in before.items():
+            assert page.visits > 1
+            learned, again = (
+                np.frombuffer(one.policy_state, dtype=ranking.policy.dtype)["levels"] for one in (page, after[url])
+            )
+            assert again == pytest.approx(learned, abs=1e-4), url
+
+    run_scenario(scenario, "schedule.policy=value", "budget.total=1000/day", "schedule.max_interval=2d")

@@ -12,8 +12,8 @@ MAX_FINDINGS = 1000
 _REINDEX = "Run `webstrata check --repair` or `webstrata reindex`: both make the index again from the WARC files."
 _RESTORE_FILES = "Restore the files from a backup; all other records can be read."
 _RESTORE_DATABASE = (
-    "The archive is not affected. Restore the database from a backup, or run `webstrata rebuild --replace`, which makes "
-    "it again from the WARC files."
+    "The archive is not affected. Restore the database from a backup, or run `webstrata rebuild --replace`, which "
+    "makes it again from the WARC files."
 )
 
 _GROUPS = (

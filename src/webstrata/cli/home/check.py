@@ -63,7 +63,7 @@ def command(
 
 def _show_group(group: FindingGroup, result: CheckResult, limit: int | None) -> None:
     """The number of findings of a kind, the first of them, and what can be done about them."""
-    typer.echo(f"{group.part}: {group.number} {group.what} ({_SEVERITIES[group.severity]})")
+    typer.echo(f"{group.part}: {group.what}: {group.number} ({_SEVERITIES[group.severity]})")
     if group.by_file:
         lines = [f"{file}: {number}" for file, number in group.files.items()]
         shown = sum(list(group.files.values())[:limit])

@@ -11,13 +11,6 @@ from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, print_json, progress_bar
 from webstrata.cli.session import open_node, run_async
 
-_LOST = (
-    "The WARC files do not hold what users set, so these have their defaults: rules, tags, weights, visit times, sites, "
-    "boosts, interval limits; pages that were unwatched are watched again.",
-    "Not in the WARC files: pages that were never archived, visits without a response, durations of downloads, learned "
-    "quality of sources, the state of budgets.",
-)
-
 
 def command(
     replace: Annotated[
@@ -40,7 +33,7 @@ def command(
     with progress_bar("reading the archive", 2 * node.archived_bytes()) as on_progress:
         result, kept = run_async(lambda: node.rebuild(replace=replace, on_progress=on_progress))
     if as_json:
-        print_json({**msgspec.to_builtins(result), "kept": kept, "lost": _LOST})
+        print_json({**msgspec.to_builtins(result), "kept": kept})
         return
     typer.echo(f"{counted(result.visits, 'visit')} of {counted(result.pages, 'page')} rebuilt from the archive.")
     if result.repeated:
@@ -49,5 +42,8 @@ def command(
         typer.echo(f"{counted(result.unreadable, 'record')} could not be read; run `webstrata check`.")
     for name in kept:
         typer.echo(f"The old database is kept as {name}.")
-    for sentence in _LOST:
-        typer.echo(sentence)
+    typer.echo("The WARC files do not hold:")
+    for fact in result.lost:
+        if fact.number != 0:
+            number = "" if fact.number is None else f"{fact.number} "
+            typer.echo(f"  {number}{fact.what}: {fact.instead}")

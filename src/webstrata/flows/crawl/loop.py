@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from webstrata.errors import ArchiveError, ParserError, StoreError
+from webstrata.errors import ArchiveError, DamagedStore, ParserError, StoreError
 from webstrata.flows.crawl.clock_steps import ClockSteps
 from webstrata.flows.crawl.crawl_session import CrawlSession
 from webstrata.flows.crawl.host_lanes import VisitLimits
@@ -174,6 +174,8 @@ class CrawlLoop:
             try:
                 async with self._session() as session:
                     await self._claim_until(session, until)
+            except DamagedStore:
+                raise  # it does not heal by waiting
             except (StoreError, ArchiveError, ParserError, OSError) as problem:
                 self._selector.failed()
                 now = self._clock.now()

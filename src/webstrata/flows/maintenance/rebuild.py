@@ -15,7 +15,11 @@ from msgspec.structs import replace
 from webstrata import urls
 from webstrata.errors import BadUrl
 from webstrata.flows.crawl.discovery import Discovery
+from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+from webstrata.flows.maintenance.lost_facts import LostFact
+from webstrata.permit.gate import PermitGate
+from webstrata.permit.robots_cache import RobotsResponse, robots_step, robots_url
 from webstrata.ports import Store
 from webstrata.ports.archive import StoredCapture
 from webstrata.records import (
@@ -27,11 +31,15 @@ from webstrata.records import (
     PageState,
     Position,
     ResourceCapture,
+    RobotsState,
     VisitResult,
 )
+from webstrata.schedule.schedule import Schedule
 
 MAX_VISITS = 256
 MAX_BYTES = 64 * 2**20
+MAX_SPAN_S = 60.0
+"""Time between the visits of a batch: a policy learns from all of them as if they were made at the same time."""
 
 
 class RebuildResult(Struct, kw_only=True):
@@ -45,6 +53,8 @@ class RebuildResult(Struct, kw_only=True):
     """Visits that the archive holds twice, or that are older than a visit of the same page before them."""
     unreadable: int = 0
     """Records that could not be read, and revisit records without their original."""
+    lost: list[LostFact] = []
+    """What the WARC files do not hold."""
 
 
 class RecordedArchive:
@@ -82,9 +92,13 @@ class RecordedArchive:
 class Rebuild:
     """Commits archived visits to an empty store."""
 
-    def __init__(self, *, store: Store, pipeline: VisitPipeline, archive: RecordedArchive) -> None:
-        """`pipeline` writes to this archive."""
+    def __init__(
+        self, *, store: Store, pipeline: VisitPipeline, archive: RecordedArchive, schedule: Schedule, gate: PermitGate
+    ) -> None:
+        """`pipeline` writes to this archive, and uses this schedule and this gate."""
         self._store = store
+        self._input = ScheduleInput(store, schedule)
+        self._gate = gate
         self._pipeline = pipeline
         self._archive = archive
         self._last_at: dict[str, float] = {}
@@ -94,6 +108,7 @@ class Rebuild:
     async def run(self, visits: Iterable[ArchivedVisit]) -> RebuildResult:
         for batch in self._batches(visits):
             await self._commit(batch)
+        await self._input.save_sites()
         self.result.pages = len(self._last_at)
         return self.result
 
@@ -106,7 +121,8 @@ class Rebuild:
             visit = self._next_visit(archived) if archived.page else archived
             if visit is None:
                 continue
-            if visit.page in pages or len(batch) >= MAX_VISITS or size >= MAX_BYTES:
+            is_late = bool(batch) and abs(visit.at - batch[0].at) > MAX_SPAN_S
+            if visit.page in pages or len(batch) >= MAX_VISITS or size >= MAX_BYTES or is_late:
                 yield batch
                 batch, size = [], 0
                 pages.clear()
@@ -133,12 +149,32 @@ class Rebuild:
         visits = [visit for visit in batch if visit.page]
         robots = [one.exchange for visit in batch if not visit.page for one in visit.exchanges]
         pages = await self._pages(visits)
+        if visits:
+            await self._input.refresh(max(visit.at for visit in visits))
+        exchanges = [one.exchange for visit in batch for one in visit.exchanges]
+        for exchange in sorted(exchanges, key=lambda one: one.at):
+            self._learn_politeness(exchange)
         results = [_result(visit, pages[visit.page]) for visit in visits]
         self._archive.hold(batch)
         parsed = await self._pipeline.parse(results, self._discovery)
         await self._pipeline.commit(results, parsed, robots, self._discovery)
         self.result.visits += len(visits)
         self.result.robots += len(robots)
+
+    def _learn_politeness(self, exchange: Exchange) -> None:
+        """Waits that a host asked for, and its robots.txt, hold for the next crawl. A robots.txt behind a redirect is
+        requested again."""
+        try:
+            url = urls.canonical(exchange.url)
+        except BadUrl:
+            return  # a record of another program
+        self._gate.recorded(replace(exchange, url=url))
+        origin = urls.origin(url)
+        if url == robots_url(origin):
+            step = robots_step(exchange, url=url, hops=0)
+            if isinstance(step, RobotsResponse):
+                state = RobotsState(origin=origin, at=exchange.at, status=step.status, body=step.body)
+                self._gate.learn_robots(origin, state)
 
     async def _pages(self, visits: Sequence[ArchivedVisit]) -> dict[str, Page]:
         """The pages of these visits, by URL; those that are visited for the first time are added."""

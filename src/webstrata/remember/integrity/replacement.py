@@ -21,6 +21,7 @@ from webstrata.remember.db_thread import explained, shown
 from webstrata.remember.engine import open_store, postgres_engine, sqlite_file
 from webstrata.remember.homes.schemas import VERSIONS, create_schema, version
 from webstrata.remember.homes.store_home import StoreHome
+from webstrata.remember.integrity.lost_counts import lost_counts
 from webstrata.remember.store import SqlStore
 from webstrata.remember.tables import metadata
 
@@ -41,6 +42,10 @@ class DatabaseReplacement:
         if self._file is not None:
             return self._open_file(self._file, replace)
         return self._open_schema(replace)
+
+    def lost_counts(self) -> dict[str, int]:
+        """How much of what only the database holds is in the one that is replaced, as far as it can be read."""
+        return lost_counts(self._file) if self._file is not None else {}
 
     def put_in_place(self, stamp: str) -> list[str]:
         """Replace the database by the one that was built; returns the new names of what was in the way.
