@@ -55,13 +55,15 @@ def significance(change: Change, found: Findings, *, title_changed: bool) -> tup
         reasons.append("links were removed or restored")
     if change.reverted:
         reasons.append("back to an earlier version")
+    reasons += _move_phrases(change)
     return max(_MIN_SCORE, min(1.0, score)), tuple(reasons)
 
 
 def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
     """The score of a change that does not count, or whose kind alone decides."""
     if change.counts:
-        return _FIXED[change.kind]
+        score, reasons = _FIXED[change.kind]
+        return score, (*reasons, *_move_phrases(change))
     if change.kind is ChangeKind.TEMPLATE:
         return 0.0, ("only menus, their links or other lines of the site's template differ",)
     if change.kind is ChangeKind.MARKUP and change.noise:
@@ -113,6 +115,12 @@ def _product_phrases(change: Change) -> list[str]:
     return [f"{value.name}: {value.before or 'none'} to {value.after or 'none'}" for value in named]
 
 
+def _move_phrases(change: Change) -> tuple[str, ...]:
+    if change.move is None:
+        return ()
+    return (f"the page moved: its content came from {change.move.before}, now from {change.move.after}",)
+
+
 _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
     ChangeKind.NONE: (0.0, ()),
     ChangeKind.NEW: (0.0, ("seen for the first time",)),
@@ -124,7 +132,7 @@ _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
         _TEMPLATE_SCORE,
         ("lines that stand on other pages of the site differ: its menu or template changed; told once for the site",),
     ),
-    ChangeKind.MOVED: (0.75, ("the page redirects to another address",)),
+    ChangeKind.MOVED: (0.75, ()),
     ChangeKind.ERROR: (0.0, ()),
 }
 

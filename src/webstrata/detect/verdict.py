@@ -50,11 +50,13 @@ def judge(
     page_rules: PageRules | None = None,
     memory: PageMemory | None = None,
     template: TemplateOfPage | None = None,
+    incomparable: str = "",
 ) -> Change:
     """Compare an observation with the previous one.
 
     `before` is the fingerprint of the last content; `was_gone` says that the page had disappeared since then;
-    `template` is that of the page's site, if it is known.
+    `template` is that of the page's site, if it is known; `incomparable` says why different contents cannot be
+    compared (the rules of the page were edited), so that the new one is only what the next one is compared with.
     """
     now = after.fingerprint
     if now is None or status_class(after.status) is StatusClass.GONE:  # the body of a 404 is not content of the page
@@ -64,12 +66,16 @@ def judge(
         # A page that was gone at every visit so far, and now has content, is reported as back.
         back = Change(outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
         return _with_significance(back if was_gone else _new(now, after, page_rules), Findings())
-    change, found = _compare_contents(before, now, after, page_rules, memory, template)
+    if incomparable and before.raw != now.raw:
+        change, found = _form(layer_differences(before, now), now, page_rules), Findings()
+    else:
+        change, found = _compare_contents(before, now, after, page_rules, memory, template)
     if change.counts and page_rules is not None and found.words is not None and change.size < page_rules.min_size:
         change = replace(change, counts=False, outcome=Outcome.SAME)
     if was_gone:
         change = replace(change, outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
-    return _with_significance(change, found, title_changed=before.title != now.title)
+    change = _with_significance(change, found, title_changed=before.title != now.title)
+    return replace(change, reasons=(incomparable,)) if incomparable and change.kind is ChangeKind.FORM else change
 
 
 def judge_alone(before: Observation, after: Observation, page_rules: PageRules | None = None) -> Change:
@@ -98,9 +104,7 @@ def _compare_contents(
     is_other_language = memory.language and after.language and memory.language != after.language
     is_other_form = _is_other_representation(before, now, after, layer) or _is_one_unparsed(before, now)
     if found.counts and not is_by_bytes and (is_other_language or is_other_form):
-        layer = deciding_layer(now, page_rules)
-        form = Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
-        return form, Findings()
+        return _form(layers, now, page_rules), Findings()
     kind = _kind(layer, layers, found)
     words = found.words if kind in _KINDS_WITH_SIZE else None
     change = Change(
@@ -122,9 +126,18 @@ def _compare_contents(
         distance=_simhash_distance(before, now),
         noise=found.noise,
     )
-    if not found.counts and memory.versions and redirect_target(after) != memory.address:
-        change = replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
+    if memory.versions and redirect_target(after.url, after.address) != redirect_target(after.url, memory.address):
+        move = ValueChange(name="address", before=memory.address or after.url, after=after.address or after.url)
+        change = replace(change, move=move)
+        if not found.counts:
+            change = replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
     return change, found
+
+
+def _form(layers: dict[str, bool], now: Fingerprint, page_rules: PageRules | None) -> Change:
+    """The verdict on contents that cannot be compared."""
+    layer = deciding_layer(now, page_rules)
+    return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
 
 
 def _is_other_representation(before: Fingerprint, now: Fingerprint, after: Observation, layer: str) -> bool:
