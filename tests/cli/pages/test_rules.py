@@ -33,7 +33,8 @@ def test_rules_of_a_page(home: Path, server: LocalServer, call: Call) -> None:
     assert "Buy" in call("--home", home, "diff", server.url(), "--raw").text
     held = call("--home", home, "rules", server.url(), "--json").json
     assert held == {"url": server.url(), "tag": None, "rules": {"ignore": ["css:.ad"]}}
-    assert call("--home", home, "rules", server.url()).text == f"webstrata rules {server.url()} --ignore css:.ad\n"
+    shown = call("--home", home, "rules", server.url()).text
+    assert shown == f"webstrata rules {server.url()} --home {home} --clear --ignore css:.ad\n"
     assert call("--home", home, "rules", server.url(), "--clear", "--json").json["rules"] == {}
     assert "defaults" in call("--home", home, "rules", server.url()).text
     assert versions(home, server, call, PAGE.format(4, 2))[-1] == "changed"
