@@ -39,6 +39,9 @@ class HtmlDifference:
     def sections(self) -> Iterator[str]:
         """The HTML of each form in which the versions differ; nothing if there is no difference."""
         shown = self._difference
+        if shown.move is not None:
+            moved = _NamedValue(shown.move.name, shown.move.before, shown.move.after)
+            yield f"<h3>The page moved</h3>{self._values('of the content', [_ValueGroup('', [moved])])}"
         if shown.binary is not None:
             yield from _binary(shown.binary)
         if shown.table is not None and not shown.table.empty:

@@ -140,6 +140,9 @@ def _shortened(text: str) -> str:
 
 
 def _items(difference: Difference) -> Iterator[_Item]:
+    if difference.move is not None:
+        yield _heading("@@ address: the page moved @@")
+        yield _Value(difference.move.name, difference.move.before, difference.move.after)
     if difference.binary is not None:
         yield _equal(difference.binary.sentence)
     if difference.triples is not None:
