@@ -72,8 +72,7 @@ def findings(
     if not layers["raw"] or not memory.runs or not after.lines or layer not in _LAYERS_WITH_RUNS:
         return Findings(text=text, links=links)
     old, new = parse_runs(memory.runs), parse_runs(after.lines)
-    noise = without_jumps(memory.noise, old, new, after.at - memory.at)
-    noise = _applicable_noise(noise, new, layer)
+    noise = applicable_noise(memory.noise, old, new, after.at - memory.at, layer)
     is_exact = layer not in ("main", "text") or (page_rules is not None and page_rules.has_layer)
     comparison = RunComparison(old, new, noise, exact=is_exact)
     if layer == "main":
@@ -93,8 +92,16 @@ def findings(
     )
 
 
-def _applicable_noise(noise: tuple[NoisyPlace, ...], new: TextRuns, layer: str) -> tuple[NoisyPlace, ...]:
-    """The learned noise; none if most of the page is noise, because it is then the subject of the page."""
+def applicable_noise(
+    noise: tuple[NoisyPlace, ...], old: TextRuns, new: TextRuns, apart_s: float, layer: str
+) -> tuple[NoisyPlace, ...]:
+    """The learned noise, for comparing two versions by a layer, the new one `apart_s` seconds later.
+
+    None if most of the page is noise, because it is then the subject of the page.
+    """
+    if layer not in _LAYERS_WITH_RUNS:
+        return ()
+    noise = without_jumps(noise, old, new, apart_s)
     parts = _PARTS_OF_LAYER.get(layer, ALL_TEXT_PARTS)
     share = noise_share(new, noise, parts)
     # In a list of addresses with times, half of the words are times, but the addresses are its subject.

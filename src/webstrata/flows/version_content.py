@@ -14,9 +14,12 @@ from webstrata.clock import iso
 from webstrata.detect.diff.binary import BinaryContent, BinaryDifference
 from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
 from webstrata.detect.diff.feed import EntryVersion, FieldChange
+from webstrata.detect.diff.noise_filter import divided
 from webstrata.detect.layers import candidate_layers, layer_differences
 from webstrata.detect.memory import redirect_target
+from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.flows.limited_process import ProcessLimitError, run_limited
+from webstrata.flows.version_noise import attribute_name, noise_filter
 from webstrata.flows.versions import Version
 from webstrata.observe.data.feed_entry import FeedEntry
 from webstrata.observe.data.readable import readable
@@ -29,14 +32,24 @@ from webstrata.observe.html.charset import decode as decode_html
 from webstrata.observe.html.table_rows import table_rows, with_rows
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.page import ObservedContent, observe
-from webstrata.records import ATTRIBUTE_KINDS, PageAttribute, PageRules
+from webstrata.records import ATTRIBUTE_KINDS, PageRules
 
 
 def version_difference(
-    before: Version, after: Version, page_rules: PageRules | None, *, raw: bool, before_name: str, after_name: str
+    before: Version,
+    after: Version,
+    page_rules: PageRules | None,
+    *,
+    raw: bool,
+    before_name: str,
+    after_name: str,
+    noise: tuple[NoisyPlace, ...] = (),
 ) -> Difference:
-    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only."""
-    arguments = (before, after, page_rules, raw, before_name, after_name)
+    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only.
+
+    What differs in the places of `noise` is in `Difference.noise`.
+    """
+    arguments = (before, after, page_rules, raw, before_name, after_name, noise)
     if not any(map(_is_document, (before, after))):
         return _compare(*arguments)
     try:
@@ -48,7 +61,13 @@ def version_difference(
 
 
 def _compare(
-    before: Version, after: Version, page_rules: PageRules | None, raw: bool, before_name: str, after_name: str
+    before: Version,
+    after: Version,
+    page_rules: PageRules | None,
+    raw: bool,
+    before_name: str,
+    after_name: str,
+    noise: tuple[NoisyPlace, ...],
 ) -> Difference:
     """The difference of two versions; pictures are compared by their pixels."""
     move = _move(before, after)
@@ -58,8 +77,13 @@ def _compare(
     layers = layer_differences(old.fingerprint, new.fingerprint)
     layer = next(name for name in candidate_layers(page_rules) if name in layers)
     parsed = (_parsed(before, old, page_rules), _parsed(after, new, page_rules))
-    found = _difference(*parsed, before_name, after_name, move).with_text_of_data(differs=layers[layer])
-    if layers[layer] and replace(found, move=None).empty:
+    found = _difference(*parsed, before_name, after_name, move)
+    noisy = noise_filter(old, new, noise, apart_s=after.visit.at - before.visit.at, layer=layer)
+    if noisy is not None:
+        found = divided(found, noisy)
+    differs = layers[layer] and found.noise is None
+    found = found.with_text_of_data(differs=differs)
+    if differs and replace(found, move=None).empty:
         # The layer that decides differs in something that no form shows: the source shows it.
         return _difference(_source(before), _source(after), before_name, after_name, move)
     return found
@@ -175,13 +199,9 @@ def _attributes(observed: ObservedContent, kinds: Collection[str]) -> dict[str, 
     found: dict[str, str] = {}
     for attribute in observed.attributes:
         if attribute.kind in kinds and attribute.kind != "title":  # the title is the first line of the text
-            values = found.get(name := _attribute_name(attribute))
+            values = found.get(name := attribute_name(attribute))
             found[name] = attribute.value if values is None else f"{values}, {attribute.value}"
     return found
-
-
-def _attribute_name(attribute: PageAttribute) -> str:
-    return attribute.name if attribute.name.startswith(attribute.kind) else f"{attribute.kind} {attribute.name}".strip()
 
 
 def _entry(entry: FeedEntry) -> EntryVersion:

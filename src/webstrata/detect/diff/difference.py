@@ -90,6 +90,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     """By name, only sheets that differ."""
     binary: BinaryDifference | None = None
     """Set if both contents are not text, or are images."""
+    noise: Difference | None = None
+    """What differs in places that are learned as noise; it is not in the other fields, and does not count."""
 
     @property
     def is_data(self) -> bool:
@@ -109,7 +111,7 @@ class Difference(Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Whether no form differs."""
+        """Whether no form differs, apart from learned noise."""
         forms = (self.links, self.triples, self.table, self.feed)
         is_equal = all(form is None or form.empty for form in forms) and not self.json and self.binary is None
         return is_equal and not (self.text or self.outside or self.sheets or self.attributes or self.move)

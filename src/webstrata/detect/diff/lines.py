@@ -79,6 +79,15 @@ def merged_lines(difference: Difference) -> Iterator[ShownLine]:
             yield from [ShownLine(" ", runs)] if is_marked(runs) else (ShownLine(" ", [run]) for run in runs)
 
 
+def changed_line_count(difference: Difference) -> int:
+    """The number of lines and values that differ."""
+    return sum(
+        (item.before is not None) + (item.after is not None) if isinstance(item, LinePair) else 1
+        for item in _items(difference)
+        if isinstance(item, _Value) or item.differs
+    )
+
+
 def _plain(sign: Literal[" ", "-", "+", "@"], text: str) -> ShownLine:
     return ShownLine(sign, [WordRun(" ", text)])
 
