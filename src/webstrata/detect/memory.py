@@ -202,11 +202,16 @@ _FILTER_BYTES = _FILTER_BITS // 8
 _HASHES_PER_LINK = 5
 
 
-def new_link_count(seen: bytes, links: bytes) -> int:
-    """How many of the links are not in the set. `links` has rows of `LINK`, sorted and without duplicates."""
-    if not seen:
-        return len(links) // LINK.itemsize
+def new_link_count(seen: bytes, links: bytes, without: Collection[int] = ()) -> int:
+    """How many of the links are not in the set. `links` has rows of `LINK`, sorted and without duplicates.
+
+    `without`: the hashes of links that are not counted.
+    """
     now = _hashes(links)
+    if without:
+        now = now[~np.isin(now, np.array(sorted(without), dtype=LINK))]
+    if not seen:
+        return len(now)
     if _is_filter(seen):
         return int(np.count_nonzero(~_bits(seen)[_bit_positions(now)].all(axis=0)))
     return int(np.count_nonzero(~np.isin(now, _hashes(seen))))

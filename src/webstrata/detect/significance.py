@@ -77,8 +77,9 @@ def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
 def _amount(change: Change, found: Findings) -> tuple[float, list[str]]:
     """The score by the amount of text or data that differs, with its reasons."""
     reasons: list[str] = []
-    if change.new_links:
-        links = "1 link" if change.new_links == 1 else f"{change.new_links} links"
+    new_links = 0 if change.layer == "selected" else change.new_links  # rules leave them out of the comparison
+    if new_links:
+        links = "1 link" if new_links == 1 else f"{new_links} links"
         reasons.append(f"{links} never seen before")
     if change.kind in (ChangeKind.PRODUCT, ChangeKind.METADATA):
         return 0.0, reasons
@@ -86,7 +87,7 @@ def _amount(change: Change, found: Findings) -> tuple[float, list[str]]:
         return _UNKNOWN_SIZE_SCORE, [f"the {change.layer} differs; the size of the difference is not known", *reasons]
     words = found.words
     weight = _WORDS_PER_UNIT[found.unit]
-    amount = weight * (words.added + _REMOVED_WEIGHT * words.removed) + _WORDS_PER_LINK * change.new_links
+    amount = weight * (words.added + _REMOVED_WEIGHT * words.removed) + _WORDS_PER_LINK * new_links
     score = log10(max(1.0, amount)) / _DECADES
     if change.kind is not ChangeKind.LINKS:
         score = max(score, words.share)

@@ -24,6 +24,8 @@ sequence of bytes is archived.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from webstrata.detect.findings import Findings, findings
@@ -74,7 +76,8 @@ def judge(
         change = replace(change, counts=False, outcome=Outcome.SAME)
     if was_gone:
         change = replace(change, outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
-    change = _with_significance(change, found, title_changed=before.title != now.title)
+    title_changed = before.title != now.title if found.title is None else found.title
+    change = _with_significance(change, found, title_changed=title_changed)
     return replace(change, reasons=(incomparable,)) if incomparable and change.kind is ChangeKind.FORM else change
 
 
@@ -113,7 +116,7 @@ def _compare_contents(
         size=words.share if words is not None else 0.0,
         words_added=words.added if words is not None else 0,
         words_removed=words.removed if words is not None else 0,
-        product_values=_value_changes(memory.products, after.products) if found.product else (),
+        product_values=_value_changes(memory.products, after.products, found.products),
         layers=layers,
         raw=layers["raw"],
         text=layers.get("text", False),
@@ -121,7 +124,7 @@ def _compare_contents(
         counts=found.counts,
         layer="text" if found.outside and not found.text else layer,
         # Without an earlier version in memory, the links seen before are not known.
-        new_links=new_link_count(memory.links, after.link_hashes) if memory.versions else 0,
+        new_links=new_link_count(memory.links, after.link_hashes, found.noisy_links) if memory.versions else 0,
         reverted=found.counts and is_earlier_version(memory, version_key(now, layer)),
         distance=_simhash_distance(before, now),
         noise=found.noise,
@@ -170,9 +173,9 @@ def _kind(layer: str, layers: dict[str, bool], found: Findings) -> ChangeKind:
     return ChangeKind.MARKUP if layers["raw"] else ChangeKind.NONE
 
 
-def _value_changes(before: dict[str, str], after: dict[str, str]) -> tuple[ValueChange, ...]:
+def _value_changes(before: dict[str, str], after: dict[str, str], differing: Iterable[str]) -> tuple[ValueChange, ...]:
     """The values that differ, by name."""
-    names = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+    names = sorted(name for name in differing if before.get(name) != after.get(name))
     return tuple(ValueChange(name=name, before=before.get(name), after=after.get(name)) for name in names)
 
 

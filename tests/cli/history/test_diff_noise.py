@@ -121,3 +121,33 @@ def test_noise_in_data(home: Path, call: Call, visit_versions: VisitVersions) ->
     shown = call("--home", home, "diff", page).text
     assert shown == " $.rate: 4.2 → 4.3\n… 1 line of learned noise is hidden; --noise shows it.\n"
     assert " $.meta.views: 8 → 9" in call("--home", home, "diff", page, "--noise").text
+
+
+def test_noisy_titles_and_links_are_in_no_reason(home: Path, call: Call, visit_versions: VisitVersions) -> None:
+    """A title and a link that are learned as noise add nothing to a change of the text beside them."""
+
+    def version(number: int, rate: str) -> str:
+        token = f"{number * 7919:08x}"
+        ad = f"<a href=/ad/{token}{token}>Ad</a>"
+        return f"<title>Board at 12:{number:02d}:07</title><main>{ad}<p>The rate is {rate}.</p>{STORY}</main>"
+
+    versions = [version(number, "4.2 %") for number in range(1, 10)]
+    page = visit_versions("text/html", *versions, version(10, "4.3 %"))
+    visits = call("--home", home, "log", page, "--json").json["visits"]
+    assert visits[1]["outcome"] == "same", visits[1]["reasons"]
+    assert visits[0]["reasons"] == [
+        "about 1 word added, 1 removed (1.0 % of the text)",
+        "a figure that people watch differs",
+    ]
+    assert visits[0]["new_links"] == 0
+
+
+def test_what_rules_leave_out_is_in_no_reason(home: Path, call: Call, visit_versions: VisitVersions) -> None:
+    """A title and links outside the selected text are not among the reasons."""
+    page = visit_versions("text/html", story(1), story(2))
+    call("--home", home, "rules", page, "--select", "css:main p:nth-of-type(2)")
+    visit_versions("text/html", story(3, "4.3 %", link="/new").replace("<title>", "<title>Another "))
+    visit, *_ = call("--home", home, "log", page, "--json").json["visits"]
+    assert len(visit["reasons"]) == 2, visit["reasons"]
+    assert visit["reasons"][0].startswith("about 1 word added, 1 removed")
+    assert visit["reasons"][1] == "a figure that people watch differs"
