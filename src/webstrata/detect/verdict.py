@@ -13,6 +13,7 @@
 | content | the same content, from another address | changed | yes |
 | content | another of several representations, without a common layer to compare | same | no |
 | content | the page in another of several languages | same | no |
+| content | other bytes, after an edit of the rules, and the last content cannot be observed under them | same | no |
 | content | other bytes that cannot be parsed, or the reverse: the contents cannot be compared | same | no |
 | content | gone | gone | yes |
 | gone | gone | same | no |
