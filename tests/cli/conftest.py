@@ -136,12 +136,20 @@ class LocalServer:
 
     def __init__(self) -> None:
         self.pages: dict[str, tuple[str, bytes]] = {}
+        self.moves: dict[str, str] = {}
+        """Paths that redirect to other paths, permanently."""
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                if self.path in server.moves:
+                    self.send_response(301)
+                    self.send_header("Location", server.moves[self.path])
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 found = server.pages.get(self.path)
                 kind, body = found if found else ("text/plain", b"nothing here")
                 self.send_response(200 if found else 404)

@@ -280,11 +280,13 @@ def page_rules_json(page_rules: PageRules | None) -> dict[str, Any]:
     }
 
 
-def page_rules_options(page_rules: PageRules) -> list[tuple[str, str]]:
-    """The command-line options that define these rules, as (option, value); the value of a flag is empty."""
-    options: list[tuple[str, str]] = []
+def page_rules_options(page_rules: PageRules) -> list[tuple[str, str | None]]:
+    """The command-line options that define exactly these rules, as (option, value); the value of a flag is None."""
+    options: list[tuple[str, str | None]] = []
+    if page_rules.graphs and page_rules.handler == PageRules().handler:
+        options.append(("--handler", page_rules.handler))  # else --graph sets the handler, too
     for name, value in page_rules_json(page_rules).items():
         option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
         values = value if isinstance(value, list | tuple) else [value]
-        options += [(option, "" if item is True else str(item)) for item in values]
+        options += [(option, None if item is True else str(item)) for item in values]
     return options

@@ -31,10 +31,15 @@ def remember_home(home: Path | None) -> None:
     _opened.clear()
 
 
+def optional_home(home: Path | None) -> Path | None:
+    """The home named by the command's option or the global option."""
+    return home or _global_home
+
+
 def named_home(home: Path | None) -> Path | None:
     """The home named by the command's option, the global option or the environment, in this order."""
-    if home is not None or _global_home is not None:
-        return home or _global_home
+    if optional_home(home) is not None:
+        return optional_home(home)
     path = os.environ.get("WEBSTRATA_HOME")
     return Path(path) if path else None
 

@@ -6,12 +6,14 @@ run by run: that tells which differences are noise or belong to the template, an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
+from zlib import crc32
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.columns import ATTRIBUTE_PARTS, RunFlag
+from webstrata.columns import ATTRIBUTE_PARTS, Part, RunFlag
 from webstrata.detect.comparison import RunComparison, RunDifference, WordCounts
 from webstrata.detect.feed_entries import feed_change
 from webstrata.detect.memory import PageMemory
@@ -53,6 +55,12 @@ class Findings(Struct, frozen=True, kw_only=True):
     """What `words` counts."""
     is_watched: bool = False
     """A run with a figure that people watch differs: a price, a stock, a score."""
+    title: bool | None = None
+    """The title differs, and is compared; None if the runs that tell it are not known."""
+    noisy_links: frozenset[int] = frozenset()
+    """The links of the new version that are noise, by their hashes."""
+    products: frozenset[str] = frozenset()
+    """The names of the values of products that differ."""
 
     @property
     def counts(self) -> bool:
@@ -70,10 +78,9 @@ def findings(
     """Compare an observation with the version in memory; `layers` says which digests differ, `layer` decides."""
     text, links = layers[layer], layer == "main" and layers.get("main_links", False)
     if not layers["raw"] or not memory.runs or not after.lines or layer not in _LAYERS_WITH_RUNS:
-        return Findings(text=text, links=links)
+        return Findings(text=text, links=links, title=False if layer == "selected" else None)
     old, new = parse_runs(memory.runs), parse_runs(after.lines)
-    noise = without_jumps(memory.noise, old, new, after.at - memory.at)
-    noise = _applicable_noise(noise, new, layer)
+    noise = applicable_noise(memory.noise, old, new, after.at - memory.at, layer)
     is_exact = layer not in ("main", "text") or (page_rules is not None and page_rules.has_layer)
     comparison = RunComparison(old, new, noise, exact=is_exact)
     if layer == "main":
@@ -84,8 +91,12 @@ def findings(
     else:
         found = _in_layer(comparison, text, layer)
     product, metadata = _attributes(comparison, layer, page_rules)
+    has_title = layer == "text" or "title" in _counted_attributes(page_rules, layer)
     return replace(
         found,
+        title=has_title and _differs(comparison, Part.TITLE),
+        noisy_links=_noisy_links(comparison),
+        products=_products(comparison, {*memory.products, *after.products}) if product else frozenset(),
         is_template_event=found.is_template_event and not (found.text or found.links or found.outside),
         product=product,
         metadata=metadata,
@@ -93,8 +104,16 @@ def findings(
     )
 
 
-def _applicable_noise(noise: tuple[NoisyPlace, ...], new: TextRuns, layer: str) -> tuple[NoisyPlace, ...]:
-    """The learned noise; none if most of the page is noise, because it is then the subject of the page."""
+def applicable_noise(
+    noise: tuple[NoisyPlace, ...], old: TextRuns, new: TextRuns, apart_s: float, layer: str
+) -> tuple[NoisyPlace, ...]:
+    """The learned noise, for comparing two versions by a layer, the new one `apart_s` seconds later.
+
+    None if most of the page is noise, because it is then the subject of the page.
+    """
+    if layer not in _LAYERS_WITH_RUNS:
+        return ()
+    noise = without_jumps(noise, old, new, apart_s)
     parts = _PARTS_OF_LAYER.get(layer, ALL_TEXT_PARTS)
     share = noise_share(new, noise, parts)
     # In a list of addresses with times, half of the words are times, but the addresses are its subject.
@@ -157,8 +176,30 @@ def _on_page(
 def _attributes(comparison: RunComparison, layer: str, page_rules: PageRules | None) -> tuple[bool, bool]:
     """(Whether a product differs, whether other attributes that count do)."""
     kinds = [kind for kind in _counted_attributes(page_rules, layer) if kind in ATTRIBUTE_PARTS]
-    changed = {kind for kind in kinds if comparison.difference(frozenset({ATTRIBUTE_PARTS[kind]}))}
+    changed = {kind for kind in kinds if _differs(comparison, ATTRIBUTE_PARTS[kind])}
     return "product" in changed, bool(changed - {"product"})
+
+
+def _differs(comparison: RunComparison, part: Part) -> bool:
+    """Whether some run of a part is only in one version; its order does not count."""
+    difference = comparison.difference(frozenset({int(part)}))
+    return bool(difference.removed or difference.added)
+
+
+def _products(comparison: RunComparison, names: Iterable[str]) -> frozenset[str]:
+    """The names of the values of products that differ, of these names."""
+    difference = comparison.difference(frozenset({int(Part.PRODUCT)}))
+    shapes = {comparison.old.shapes[i] for i in difference.removed}
+    shapes |= {comparison.new.shapes[i] for i in difference.added}
+    # The shape of an attribute is a hash of its kind and name (`observe/attribute_runs.py`).
+    return frozenset(name for name in names if crc32(f"product:{name}".encode("utf-8", "replace")) in shapes)
+
+
+def _noisy_links(comparison: RunComparison) -> frozenset[int]:
+    """The links that only the new version has, in places that are learned as noise."""
+    everything = RunComparison(comparison.old, comparison.new)
+    added, counted = (set(one.difference(ALL_LINKS).added) for one in (everything, comparison))
+    return frozenset(comparison.new.values[i] for i in added - counted)
 
 
 def _counted_attributes(page_rules: PageRules | None, layer: str) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outc
 
 _MAX_VERSIONS = 20
 _VERSION_BYTES = 8
-_MAX_ADDRESS_CHARS = 500
+_MAX_ADDRESS_CHARS = 2_000
+_MAX_TARGET_CHARS = 500
 _TOKENS = re.compile(r"[A-Za-z0-9_-]{16,}|[0-9]+")
 
 
@@ -51,16 +52,18 @@ class PageMemory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     versions: bytes = b""
     noise: tuple[NoisyPlace, ...] = ()
     address: str = ""
-    """Result of `redirect_target` for the last response; empty if it came from the page's own address."""
+    """Final URL of the last response; empty if it came from the page's own URL."""
     language: str = ""
     """Language of the last version, if the server offers several."""
     products: dict[str, str] = {}
     """What the last version states of products, by name."""
     taught: bool = False
     """The page's runs were added to the template of its site."""
+    request: str = ""
+    """Digest of the rules by which the last version was requested (`records.requested_by`)."""
 
 
-_FORMAT = 2
+_FORMAT = 3
 """First byte of a packed memory. A new format gets a new number; memories in an older format are discarded."""
 
 
@@ -89,6 +92,17 @@ def memory_of_first_version(first: Observation, layer: str) -> PageMemory:
     return remember(PageMemory(), None, first, Change(outcome=Outcome.NEW, layer=layer))
 
 
+def memory_under_other_rules(memory: PageMemory, before: Fingerprint | None, layer: str = "") -> PageMemory:
+    """The memory of a page whose rules were edited: what depends on the old rules is forgotten.
+
+    `before` is the last version under the new rules, compared by `layer`; None if it is not known. Learned noise is
+    kept: its places are recognised by their text, so that a place which is still compared is found again, and any
+    other matches nothing.
+    """
+    versions = b"" if before is None else version_key(before, layer)
+    return replace(memory, runs=b"", products={}, versions=versions)
+
+
 def remember(memory: PageMemory, before: Fingerprint | None, after: Observation, change: Change) -> PageMemory:
     """The memory after a visit. `before` and `change` are an argument and the result of `judge` for this visit."""
     now = after.fingerprint
@@ -103,7 +117,7 @@ def remember(memory: PageMemory, before: Fingerprint | None, after: Observation,
         links=with_links(memory.links, after.link_hashes),
         versions=_with_version(memory.versions, version_key(now, change.layer)),
         noise=_learned_noise(memory, before, after, change),
-        address=redirect_target(after),
+        address=after.address[:_MAX_ADDRESS_CHARS],
         language=after.language,
         products=after.products,
     )
@@ -111,7 +125,7 @@ def remember(memory: PageMemory, before: Fingerprint | None, after: Observation,
 
 def _after_unchanged(memory: PageMemory, after: Observation) -> PageMemory:
     """The memory after a visit with identical bytes. It is equal for most pages, so that nothing must be written."""
-    address = redirect_target(after)
+    address = after.address[:_MAX_ADDRESS_CHARS]
     if address != memory.address:
         memory = replace(memory, address=address)
     if not memory.noise:
@@ -162,11 +176,16 @@ def _with_version(versions: bytes, key: bytes) -> bytes:
     return (versions + key)[-_MAX_VERSIONS * _VERSION_BYTES :]
 
 
-def redirect_target(after: Observation) -> str:
-    """Host and path to which the page redirected, with numbers and tokens masked; empty if it did not redirect."""
-    if not after.address or _host_and_path(after.address) == _host_and_path(after.url):
+def redirect_target(url: str, address: str) -> str:
+    """Host and path to which a page redirected, with numbers and tokens masked; empty if it did not redirect.
+
+    `address` is the final URL of the response; empty if it is the page's URL. Two responses of a page came from the
+    same address if this is equal.
+    """
+    address = address[:_MAX_ADDRESS_CHARS]
+    if not address or _host_and_path(address) == _host_and_path(url):
         return ""
-    return _TOKENS.sub("#", _host_and_path(after.address))[:_MAX_ADDRESS_CHARS]
+    return _TOKENS.sub("#", _host_and_path(address))[:_MAX_TARGET_CHARS]
 
 
 def _host_and_path(url: str) -> str:
@@ -183,11 +202,16 @@ _FILTER_BYTES = _FILTER_BITS // 8
 _HASHES_PER_LINK = 5
 
 
-def new_link_count(seen: bytes, links: bytes) -> int:
-    """How many of the links are not in the set. `links` has rows of `LINK`, sorted and without duplicates."""
-    if not seen:
-        return len(links) // LINK.itemsize
+def new_link_count(seen: bytes, links: bytes, without: Collection[int] = ()) -> int:
+    """How many of the links are not in the set. `links` has rows of `LINK`, sorted and without duplicates.
+
+    `without`: the hashes of links that are not counted.
+    """
     now = _hashes(links)
+    if without:
+        now = now[~np.isin(now, np.array(sorted(without), dtype=LINK))]
+    if not seen:
+        return len(now)
     if _is_filter(seen):
         return int(np.count_nonzero(~_bits(seen)[_bit_positions(now)].all(axis=0)))
     return int(np.count_nonzero(~np.isin(now, _hashes(seen))))

@@ -55,13 +55,15 @@ def significance(change: Change, found: Findings, *, title_changed: bool) -> tup
         reasons.append("links were removed or restored")
     if change.reverted:
         reasons.append("back to an earlier version")
+    reasons += _move_phrases(change)
     return max(_MIN_SCORE, min(1.0, score)), tuple(reasons)
 
 
 def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
     """The score of a change that does not count, or whose kind alone decides."""
     if change.counts:
-        return _FIXED[change.kind]
+        score, reasons = _FIXED[change.kind]
+        return score, (*reasons, *_move_phrases(change))
     if change.kind is ChangeKind.TEMPLATE:
         return 0.0, ("only menus, their links or other lines of the site's template differ",)
     if change.kind is ChangeKind.MARKUP and change.noise:
@@ -75,8 +77,9 @@ def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
 def _amount(change: Change, found: Findings) -> tuple[float, list[str]]:
     """The score by the amount of text or data that differs, with its reasons."""
     reasons: list[str] = []
-    if change.new_links:
-        links = "1 link" if change.new_links == 1 else f"{change.new_links} links"
+    new_links = 0 if change.layer == "selected" else change.new_links  # rules leave them out of the comparison
+    if new_links:
+        links = "1 link" if new_links == 1 else f"{new_links} links"
         reasons.append(f"{links} never seen before")
     if change.kind in (ChangeKind.PRODUCT, ChangeKind.METADATA):
         return 0.0, reasons
@@ -84,7 +87,7 @@ def _amount(change: Change, found: Findings) -> tuple[float, list[str]]:
         return _UNKNOWN_SIZE_SCORE, [f"the {change.layer} differs; the size of the difference is not known", *reasons]
     words = found.words
     weight = _WORDS_PER_UNIT[found.unit]
-    amount = weight * (words.added + _REMOVED_WEIGHT * words.removed) + _WORDS_PER_LINK * change.new_links
+    amount = weight * (words.added + _REMOVED_WEIGHT * words.removed) + _WORDS_PER_LINK * new_links
     score = log10(max(1.0, amount)) / _DECADES
     if change.kind is not ChangeKind.LINKS:
         score = max(score, words.share)
@@ -113,6 +116,12 @@ def _product_phrases(change: Change) -> list[str]:
     return [f"{value.name}: {value.before or 'none'} to {value.after or 'none'}" for value in named]
 
 
+def _move_phrases(change: Change) -> tuple[str, ...]:
+    if change.move is None:
+        return ()
+    return (f"the page moved: its content came from {change.move.before}, now from {change.move.after}",)
+
+
 _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
     ChangeKind.NONE: (0.0, ()),
     ChangeKind.NEW: (0.0, ("seen for the first time",)),
@@ -124,7 +133,7 @@ _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
         _TEMPLATE_SCORE,
         ("lines that stand on other pages of the site differ: its menu or template changed; told once for the site",),
     ),
-    ChangeKind.MOVED: (0.75, ("the page redirects to another address",)),
+    ChangeKind.MOVED: (0.75, ()),
     ChangeKind.ERROR: (0.0, ()),
 }
 

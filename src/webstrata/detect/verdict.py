@@ -13,6 +13,7 @@
 | content | the same content, from another address | changed | yes |
 | content | another of several representations, without a common layer to compare | same | no |
 | content | the page in another of several languages | same | no |
+| content | other bytes, after an edit of the rules, and the last content cannot be observed under them | same | no |
 | content | other bytes that cannot be parsed, or the reverse: the contents cannot be compared | same | no |
 | content | gone | gone | yes |
 | gone | gone | same | no |
@@ -23,6 +24,8 @@ sequence of bytes is archived.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -50,11 +53,13 @@ def judge(
     page_rules: PageRules | None = None,
     memory: PageMemory | None = None,
     template: TemplateOfPage | None = None,
+    incomparable: str = "",
 ) -> Change:
     """Compare an observation with the previous one.
 
     `before` is the fingerprint of the last content; `was_gone` says that the page had disappeared since then;
-    `template` is that of the page's site, if it is known.
+    `template` is that of the page's site, if it is known; `incomparable` says why different contents cannot be
+    compared (the rules of the page were edited), so that the new one is only what the next one is compared with.
     """
     now = after.fingerprint
     if now is None or status_class(after.status) is StatusClass.GONE:  # the body of a 404 is not content of the page
@@ -64,12 +69,17 @@ def judge(
         # A page that was gone at every visit so far, and now has content, is reported as back.
         back = Change(outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
         return _with_significance(back if was_gone else _new(now, after, page_rules), Findings())
-    change, found = _compare_contents(before, now, after, page_rules, memory, template)
+    if incomparable and before.raw != now.raw:
+        change, found = _form(layer_differences(before, now), now, page_rules), Findings()
+    else:
+        change, found = _compare_contents(before, now, after, page_rules, memory, template)
     if change.counts and page_rules is not None and found.words is not None and change.size < page_rules.min_size:
         change = replace(change, counts=False, outcome=Outcome.SAME)
     if was_gone:
         change = replace(change, outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
-    return _with_significance(change, found, title_changed=before.title != now.title)
+    title_changed = before.title != now.title if found.title is None else found.title
+    change = _with_significance(change, found, title_changed=title_changed)
+    return replace(change, reasons=(incomparable,)) if incomparable and change.kind is ChangeKind.FORM else change
 
 
 def judge_alone(before: Observation, after: Observation, page_rules: PageRules | None = None) -> Change:
@@ -98,9 +108,7 @@ def _compare_contents(
     is_other_language = memory.language and after.language and memory.language != after.language
     is_other_form = _is_other_representation(before, now, after, layer) or _is_one_unparsed(before, now)
     if found.counts and not is_by_bytes and (is_other_language or is_other_form):
-        layer = deciding_layer(now, page_rules)
-        form = Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
-        return form, Findings()
+        return _form(layers, now, page_rules), Findings()
     kind = _kind(layer, layers, found)
     words = found.words if kind in _KINDS_WITH_SIZE else None
     change = Change(
@@ -109,7 +117,7 @@ def _compare_contents(
         size=words.share if words is not None else 0.0,
         words_added=words.added if words is not None else 0,
         words_removed=words.removed if words is not None else 0,
-        product_values=_value_changes(memory.products, after.products) if found.product else (),
+        product_values=_value_changes(memory.products, after.products, found.products),
         layers=layers,
         raw=layers["raw"],
         text=layers.get("text", False),
@@ -117,14 +125,23 @@ def _compare_contents(
         counts=found.counts,
         layer="text" if found.outside and not found.text else layer,
         # Without an earlier version in memory, the links seen before are not known.
-        new_links=new_link_count(memory.links, after.link_hashes) if memory.versions else 0,
+        new_links=new_link_count(memory.links, after.link_hashes, found.noisy_links) if memory.versions else 0,
         reverted=found.counts and is_earlier_version(memory, version_key(now, layer)),
         distance=_simhash_distance(before, now),
         noise=found.noise,
     )
-    if not found.counts and memory.versions and redirect_target(after) != memory.address:
-        change = replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
+    if memory.versions and redirect_target(after.url, after.address) != redirect_target(after.url, memory.address):
+        move = ValueChange(name="address", before=memory.address or after.url, after=after.address or after.url)
+        change = replace(change, move=move)
+        if not found.counts:
+            change = replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
     return change, found
+
+
+def _form(layers: dict[str, bool], now: Fingerprint, page_rules: PageRules | None) -> Change:
+    """The verdict on contents that cannot be compared."""
+    layer = deciding_layer(now, page_rules)
+    return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
 
 
 def _is_other_representation(before: Fingerprint, now: Fingerprint, after: Observation, layer: str) -> bool:
@@ -157,9 +174,9 @@ def _kind(layer: str, layers: dict[str, bool], found: Findings) -> ChangeKind:
     return ChangeKind.MARKUP if layers["raw"] else ChangeKind.NONE
 
 
-def _value_changes(before: dict[str, str], after: dict[str, str]) -> tuple[ValueChange, ...]:
+def _value_changes(before: dict[str, str], after: dict[str, str], differing: Iterable[str]) -> tuple[ValueChange, ...]:
     """The values that differ, by name."""
-    names = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+    names = sorted(name for name in differing if before.get(name) != after.get(name))
     return tuple(ValueChange(name=name, before=before.get(name), after=after.get(name)) for name in names)
 
 

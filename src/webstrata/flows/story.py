@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from msgspec import Struct
 
 from webstrata.detect.diff.difference import Difference
+from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.flows.version_content import version_difference
 from webstrata.flows.versions import is_version, read_version
 from webstrata.ports import Store, StoredCapture
@@ -86,8 +87,12 @@ def story_differences(
     read: Callable[[Position], StoredCapture],
     max_decoded: int,
     name: Callable[[Visit], str],
+    noise: tuple[NoisyPlace, ...] = (),
 ) -> Iterator[tuple[StoryEvent, Difference | None]]:
-    """Each event with its difference. Contents are read when they are needed."""
+    """Each event with its difference, in which the places of `noise` are set apart.
+
+    Contents are read when they are needed.
+    """
     for event in story.events:
         found = None
         if event.before is not None:
@@ -98,5 +103,6 @@ def story_differences(
                 raw=False,
                 before_name=name(event.before),
                 after_name=name(event.visit),
+                noise=noise,
             )
         yield event, found

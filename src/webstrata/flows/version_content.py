@@ -6,11 +6,20 @@ send a document that takes all memory.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
 from webstrata.clock import iso
 from webstrata.detect.diff.binary import BinaryContent, BinaryDifference
 from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
-from webstrata.detect.diff.feed import EntryVersion
+from webstrata.detect.diff.feed import EntryVersion, FieldChange
+from webstrata.detect.diff.noise_filter import divided
+from webstrata.detect.layers import candidate_layers, layer_differences
+from webstrata.detect.memory import redirect_target
+from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.flows.limited_process import ProcessLimitError, run_limited
+from webstrata.flows.version_noise import attribute_name, noise_filter
 from webstrata.flows.versions import Version
 from webstrata.observe.data.feed_entry import FeedEntry
 from webstrata.observe.data.readable import readable
@@ -23,14 +32,24 @@ from webstrata.observe.html.charset import decode as decode_html
 from webstrata.observe.html.table_rows import table_rows, with_rows
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.page import ObservedContent, observe
-from webstrata.records import PageAttribute, PageRules
+from webstrata.records import ATTRIBUTE_KINDS, PageRules
 
 
 def version_difference(
-    before: Version, after: Version, page_rules: PageRules | None, *, raw: bool, before_name: str, after_name: str
+    before: Version,
+    after: Version,
+    page_rules: PageRules | None,
+    *,
+    raw: bool,
+    before_name: str,
+    after_name: str,
+    noise: tuple[NoisyPlace, ...] = (),
 ) -> Difference:
-    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only."""
-    arguments = (before, after, page_rules, raw, before_name, after_name)
+    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only.
+
+    What differs in the places of `noise` is in `Difference.noise`.
+    """
+    arguments = (before, after, page_rules, raw, before_name, after_name, noise)
     if not any(map(_is_document, (before, after))):
         return _compare(*arguments)
     try:
@@ -42,41 +61,84 @@ def version_difference(
 
 
 def _compare(
-    before: Version, after: Version, page_rules: PageRules | None, raw: bool, before_name: str, after_name: str
+    before: Version,
+    after: Version,
+    page_rules: PageRules | None,
+    raw: bool,
+    before_name: str,
+    after_name: str,
+    noise: tuple[NoisyPlace, ...],
 ) -> Difference:
     """The difference of two versions; pictures are compared by their pixels."""
-    old, new = (content_of(version, page_rules, raw=raw) for version in (before, after))
+    move = _move(before, after)
+    if raw:
+        return _difference(_source(before), _source(after), before_name, after_name, move)
+    old, new = (observe(one.body, one.header("content-type"), one.base, page_rules) for one in (before, after))
+    layers = layer_differences(old.fingerprint, new.fingerprint)
+    layer = next(name for name in candidate_layers(page_rules) if name in layers)
+    parsed = (_parsed(before, old, page_rules), _parsed(after, new, page_rules))
+    found = _difference(*parsed, before_name, after_name, move)
+    noisy = noise_filter(old, new, noise, apart_s=after.visit.at - before.visit.at, layer=layer)
+    if noisy is not None:
+        found = divided(found, noisy)
+    differs = layers[layer] and found.noise is None
+    found = found.with_text_of_data(differs=differs)
+    if differs and replace(found, move=None).empty:
+        # The layer that decides differs in something that no form shows: the source shows it.
+        return _difference(_source(before), _source(after), before_name, after_name, move)
+    return found
+
+
+def _difference(
+    old: ParsedVersion, new: ParsedVersion, before_name: str, after_name: str, move: FieldChange | None
+) -> Difference:
     pixels = None
     if old.binary is not None and new.binary is not None:
         pixels = pixel_difference(old.binary.body, new.binary.body)
-    return difference(old, new, before_name=before_name, after_name=after_name, pixels=pixels)
+    found = difference(old, new, before_name=before_name, after_name=after_name, pixels=pixels)
+    return replace(found, move=move)
+
+
+def _move(before: Version, after: Version) -> FieldChange | None:
+    """The final URLs of both versions, if they differ as in a change of the kind `moved`."""
+    url = after.visit.url
+    if redirect_target(url, before.address) == redirect_target(url, after.address):
+        return None
+    return FieldChange(name="address", before=before.base, after=after.base)
 
 
 def _is_document(version: Version) -> bool:
-    return bool(document_format(version.body, _kind(version), version.visit.url))
+    return bool(document_format(version.body, _kind(version), version.base))
 
 
 def _kind(version: Version) -> str:
     return media_type(version.body, version.header("content-type"))
 
 
-def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ParsedVersion:
+def source_text(version: Version) -> str:
+    """The source of a version as text."""
+    return decode_plain(version.body, header_charset(version.header("content-type")))[0]
+
+
+def _source(version: Version) -> ParsedVersion:
+    """A version by its source; one that is not text by its bytes."""
+    if b"\0" in version.body[:_SNIFFED_BYTES]:
+        return ParsedVersion(binary=_binary(version.body, _kind(version)))
+    return ParsedVersion(text=source_text(version))
+
+
+def _parsed(version: Version, observed: ObservedContent, page_rules: PageRules | None) -> ParsedVersion:
     """A version in the forms that can be compared."""
-    header = version.header("content-type")
-    charset, kind = header_charset(header), _kind(version)
-    if raw and b"\0" in version.body[:_SNIFFED_BYTES]:
-        return ParsedVersion(binary=_binary(version.body, kind))
-    if raw:
-        return ParsedVersion(text=decode_plain(version.body, charset)[0])
-    observed = observe(version.body, header, version.visit.url, page_rules)
+    charset, kind = header_charset(version.header("content-type")), _kind(version)
     if observed.selected is not None and observed.selected.text is not None:
-        return ParsedVersion(text=observed.selected.text)
+        counted = page_rules.attributes if page_rules is not None else ()
+        return ParsedVersion(text=observed.selected.text, attributes=_attributes(observed, counted))
     if kind in HTML:
         return _page(observed, version.body, kind, charset)
-    data = readable(version.body, kind, charset, version.visit.url)
+    data = readable(version.body, kind, charset, version.base)
     if data.sheets is not None:
         return ParsedVersion(sheets=data.sheets)
-    document = _document(version.body, kind, version.visit.url)
+    document = _document(version.body, kind, version.base)
     if document is not None:
         return document
     text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
@@ -115,25 +177,31 @@ def _page(observed: ObservedContent, body: bytes, kind: str, charset: str | None
     """The main content of a page, and what surrounds it; the cells of a table row stand in one line."""
     rows = table_rows(decode_html(body, charset, html=True, default=DEFAULT if kind == "text/html" else "utf-8")[0])
     if observed.part_texts is None:
-        return ParsedVersion(text=with_rows(observed.text or "", rows), links=observed.links)
-    attributes: dict[str, str] = {}
-    for attribute in observed.attributes:
-        if attribute.kind != "title":  # it is the first line of the text
-            values = attributes.get(name := _attribute_name(attribute))
-            attributes[name] = attribute.value if values is None else f"{values}, {attribute.value}"
+        return ParsedVersion(text=with_rows(observed.text or "", rows), links=_links(observed))
     parts = observed.part_texts._asdict()
     main = "\n".join(parts[name] for name in _MAIN_PARTS if parts.get(name))
     outside = "\n".join(text for name, text in parts.items() if text and name not in _MAIN_PARTS)
     return ParsedVersion(
         text=with_rows(main, rows),
         outside=with_rows(outside, rows),
-        attributes=attributes,
-        links=observed.links,
+        attributes=_attributes(observed, ATTRIBUTE_KINDS),
+        links=_links(observed),
     )
 
 
-def _attribute_name(attribute: PageAttribute) -> str:
-    return attribute.name if attribute.name.startswith(attribute.kind) else f"{attribute.kind} {attribute.name}".strip()
+def _links(observed: ObservedContent) -> tuple[str, ...]:
+    """The URLs, e-mail addresses and telephone numbers to which a page links."""
+    return (*observed.links, *observed.linked.contacts)
+
+
+def _attributes(observed: ObservedContent, kinds: Collection[str]) -> dict[str, str]:
+    """The attributes of these kinds by name; the values of a name that occurs several times in one text."""
+    found: dict[str, str] = {}
+    for attribute in observed.attributes:
+        if attribute.kind in kinds and attribute.kind != "title":  # the title is the first line of the text
+            values = found.get(name := attribute_name(attribute))
+            found[name] = attribute.value if values is None else f"{values}, {attribute.value}"
+    return found
 
 
 def _entry(entry: FeedEntry) -> EntryVersion:

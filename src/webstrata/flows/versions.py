@@ -16,7 +16,7 @@ from webstrata.coding import decode
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
 from webstrata.ports import Store, StoredCapture
-from webstrata.records import FailureKind, Page, PageRole, Position, Sighting, Visit
+from webstrata.records import ChangeKind, FailureKind, Page, PageRole, Position, Sighting, Visit
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -27,6 +27,14 @@ class Version(Struct, frozen=True, kw_only=True):
     headers: tuple[tuple[str, str], ...]
     body: bytes
     """Content coding removed."""
+    address: str = ""
+    """The final URL of the response, after all redirects; empty if it is the page's, or if a handler made the
+    content."""
+
+    @property
+    def base(self) -> str:
+        """The URL against which the links of the content are resolved."""
+        return self.address or self.visit.url
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
@@ -53,13 +61,18 @@ async def two_versions(
 ) -> tuple[Visit, Visit]:
     """The versions at two times; without `since`, the two versions of the last change that counts.
 
-    If no change counts, or with `raw`: the last two versions whose bytes differ.
+    A page that moved has the same content at another address. If no change counts, or with `raw`: the last two
+    versions whose bytes differ.
     """
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
     versions = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if is_version(visit)]
-    pairs = [(before, now) for now, before in pairwise(versions) if before.raw != now.raw]
+    pairs = [
+        (before, now)
+        for now, before in pairwise(versions)
+        if before.raw != now.raw or (now.kind is ChangeKind.MOVED and not raw)
+    ]
     counted = [] if raw else [pair for pair in pairs if pair[1].counts]
     if counted or pairs:
         return (counted or pairs)[0]
@@ -81,7 +94,14 @@ def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_de
     coding = next((value for name, value in stored.headers if name == "content-encoding"), None)
     # The ratio was checked by the visit: here only the size is limited.
     decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)
-    return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
+    is_redirected = stored.url != visit.url and not stored.url.startswith("urn:")
+    return Version(
+        visit=visit,
+        status=stored.status,
+        headers=stored.headers,
+        body=decoded.body,
+        address=stored.url if is_redirected else "",
+    )
 
 
 _NOT_ASKED = frozenset(

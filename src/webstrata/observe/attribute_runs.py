@@ -58,8 +58,11 @@ def runs_of_attributes(attributes: Iterable[PageAttribute]) -> bytes:
         if part is None or len(rows) == _MAX_ATTRIBUTES:
             continue
         words = attribute.value.encode("utf-8", "replace").split()
-        name = f"{attribute.kind}:{attribute.name}"
-        shape = crc32(name.encode("utf-8", "replace"))
-        value = hash64(f"{name}\0{attribute.value}")
-        rows.append((value, sketch_of(words), shape, NO_FIGURE, 0, len(words), part, 0))
+        shape = crc32(f"{attribute.kind}:{attribute.name}".encode("utf-8", "replace"))
+        rows.append((attribute_value(attribute), sketch_of(words), shape, NO_FIGURE, 0, len(words), part, 0))
     return np.array(rows, dtype=RUN).tobytes()
+
+
+def attribute_value(attribute: PageAttribute) -> int:
+    """The value of the run of an attribute: a hash of its name and value."""
+    return hash64(f"{attribute.kind}:{attribute.name}\0{attribute.value}")

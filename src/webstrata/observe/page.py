@@ -40,7 +40,7 @@ from webstrata.observe.requisites.page import PageRequisites, page_requisites
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.sketch import hash64
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash, split_runs
-from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, Observation, PageAttribute, PageRules
+from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, Observation, PageAttribute, PageRules, observed_by
 
 VERSION = 3
 """Version of the rules that define the layers. Digests of different versions are never compared."""
@@ -136,7 +136,12 @@ def observe_typed(
 ) -> ObservedContent:
     """Observe a body whose media type and charset label are known. Never raises."""
     base = Fingerprint(
-        raw=hashlib.sha256(body).hexdigest(), size=len(body), media_type=kind, charset=charset, version=VERSION
+        raw=hashlib.sha256(body).hexdigest(),
+        size=len(body),
+        media_type=kind,
+        charset=charset,
+        version=VERSION,
+        rules=observed_by(page_rules),
     )
     content: str | None = None
     if len(body) > MAX_TEXT_BYTES and (kind in HTML or kind in _PLAIN):

@@ -40,6 +40,8 @@ from webstrata.records.observing import (
     PageRules,
     Sighting,
     UnparsableContent,
+    observed_by,
+    requested_by,
 )
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site, SiteFind
 from webstrata.records.politeness import (
@@ -155,5 +157,7 @@ __all__ = [
     "VisitResult",
     "VisitTimes",
     "Wait",
+    "observed_by",
+    "requested_by",
     "sendable_validator",
 ]

@@ -62,6 +62,8 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     """Estimated numbers of words that only one of the versions has."""
     product_values: tuple[ValueChange, ...] = ()
     """Values of products that differ."""
+    move: ValueChange | None = None
+    """The final URLs of both responses, if the page redirects to another address than before."""
     significance: float = 0.0
     """How much the change matters, 0 to 1."""
     reasons: tuple[str, ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -53,6 +55,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Digest of what remains after the page's include and ignore rules; None without rules."""
     picture: str | None = None
     """Of an image: its size and averages of its pixels (`observe/documents/image.py`)."""
+    rules: str = ""
+    """Digest of the rules under which the content was observed (`observed_by`); empty without such rules."""
 
 
 class UnparsableContent(Struct, frozen=True, kw_only=True, gc=False):
@@ -161,8 +165,37 @@ def _without(kinds: tuple[str, ...], removed: tuple[str, ...], *, and_then: tupl
     return tuple(dict.fromkeys((*(kind for kind in kinds if kind not in removed), *and_then)))
 
 
+def observed_by(page_rules: PageRules | None) -> str:
+    """A digest of the rules that decide what is observed of a content; empty if they have their defaults.
+
+    Two fingerprints, and the runs that belong to them, can be compared only if this is equal. Other rules (the layer,
+    the minimum size) decide how they are compared.
+    """
+    return _digest(_observing, page_rules)
+
+
+def requested_by(page_rules: PageRules | None) -> str:
+    """A digest of the rules that decide which content is requested; empty if they have their defaults."""
+    return _digest(_requesting, page_rules)
+
+
+def _observing(rules: PageRules) -> tuple[object, ...]:
+    selecting = (rules.include, rules.ignore, rules.ignore_text)
+    return (*selecting, rules.unordered, rules.ordered, rules.indentation, rules.counted_attributes)
+
+
+def _requesting(rules: PageRules) -> tuple[object, ...]:
+    return (rules.handler, rules.accept, rules.query, rules.graphs)
+
+
+def _digest(chosen: Callable[[PageRules], tuple[object, ...]], page_rules: PageRules | None) -> str:
+    values = chosen(page_rules or _NO_RULES)
+    return "" if values == chosen(_NO_RULES) else hashlib.sha256(repr(values).encode()).hexdigest()[:_DIGEST_CHARS]
+
+
 _ADDED_UP = frozenset({"include", "ignore", "ignore_text"})
 _NO_RULES = PageRules()
+_DIGEST_CHARS = 16
 
 
 class Observation(Struct, frozen=True, kw_only=True, gc=False):

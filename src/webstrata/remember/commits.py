@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Double, bindparam, cast, select, update
 from webstrata.records import Batch, FinishedVisit, Original
 from webstrata.remember import queue, reservations, rows, signals
 from webstrata.remember.hosts import politeness, templates
-from webstrata.remember.page_rules import without_rule_results
+from webstrata.remember.page_rules import without_validators
 from webstrata.remember.pages import adopt, adoptable_ids, insert_pages
 from webstrata.remember.sites import finds
 from webstrata.remember.statements import chunks, execute_among, execute_many, insert_missing
@@ -86,7 +86,7 @@ def _update_pages(
             continue
         delta.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
         if edits != latest[page_id].edits:
-            latest[page_id] = without_rule_results(latest[page_id])
+            latest[page_id] = without_validators(latest[page_id])
     execute_many(connection, _VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
     queue.end_page_leases(connection, latest)
 

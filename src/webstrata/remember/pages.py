@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, and_, bindparam, or_, select, update
 from webstrata.records import NewPage, Page, PageRole, PageState, Site
 from webstrata.remember import queue as queue_rows
 from webstrata.remember import rows, unwatched_signals
-from webstrata.remember.page_rules import extended, forget_validators, reset_comparison
+from webstrata.remember.page_rules import extended, forget_validators
 from webstrata.remember.statements import CHUNK, chunks, insert_into, insert_missing
 from webstrata.remember.tables import page_tags, pages, queue, sites, watched_hosts
 from webstrata.remember.text import is_storable, named
@@ -119,7 +119,7 @@ def _update_known(connection: Connection, found: Sequence[tuple[Any, NewPage]], 
         queue_rows.update_due(connection, (change["page"] for change in changes))
     rules_before = {before.id: before.page_rules for before, _ in found}
     for chunk in chunks([change["page"] for change in changes if change["page_rules"] != rules_before[change["page"]]]):
-        reset_comparison(connection, pages.c.id.in_(chunk))
+        forget_validators(connection, pages.c.id.in_(chunk))
     for chunk in chunks([before.id for before, page in found if _starts(before, page)]):
         # The links and entries of the page must be found again: a response without content has none.
         forget_validators(connection, pages.c.id.in_(chunk))

@@ -33,7 +33,8 @@ def test_rules_of_a_page(home: Path, server: LocalServer, call: Call) -> None:
     assert "Buy" in call("--home", home, "diff", server.url(), "--raw").text
     held = call("--home", home, "rules", server.url(), "--json").json
     assert held == {"url": server.url(), "tag": None, "rules": {"ignore": ["css:.ad"]}}
-    assert call("--home", home, "rules", server.url()).text == f"webstrata rules {server.url()} --ignore css:.ad\n"
+    shown = call("--home", home, "rules", server.url()).text
+    assert shown == f"webstrata rules {server.url()} --home {home} --clear --ignore css:.ad\n"
     assert call("--home", home, "rules", server.url(), "--clear", "--json").json["rules"] == {}
     assert "defaults" in call("--home", home, "rules", server.url()).text
     assert versions(home, server, call, PAGE.format(4, 2))[-1] == "changed"
@@ -140,3 +141,21 @@ def test_too_many_rules(home: Path, call: Call) -> None:
         result = call("--home", home, "rules", url, *words)
     assert (result.code, "a page can have at most 50 rules" in result.err) == (2, True)
     assert len(call("--home", home, "rules", url, "--json").json["rules"]["ignore"]) == 30
+
+
+def test_new_rules_are_no_change(home: Path, server: LocalServer, call: Call) -> None:
+    """After `rules --ignore` a page that is unchanged, or changed only there, is the same; elsewhere it changed."""
+    call("--home", home, "watch", server.url())
+    first = PAGE.format(1, 1)
+    assert versions(home, server, call, PAGE.format(0, 1), first) == ["new", "changed"]
+    call("--home", home, "rules", server.url(), "--ignore", "css:.ad")
+    assert versions(home, server, call, first, PAGE.format(2, 1), PAGE.format(3, 2))[2:] == ["same", "same", "changed"]
+    lines = call("--home", home, "diff", server.url()).text.splitlines()
+    assert [line for line in lines if line[:1] in "+-" and line[:3] not in ("---", "+++")] == [
+        "-The rate is 1.",
+        "+The rate is 2.",
+    ]
+    call("--home", home, "rules", server.url(), "--clear")
+    assert versions(home, server, call, PAGE.format(4, 2))[-1] == "changed"
+    call("--home", home, "rules", server.url(), "--ignore", "css:.ad")
+    assert versions(home, server, call, PAGE.format(5, 3))[-1] == "changed", "at the first visit after the edit"

@@ -12,7 +12,7 @@ from webstrata.cli.output import iso_or_none, print_json, printable, size
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
-from webstrata.flows.version_content import content_of
+from webstrata.flows.version_content import source_text
 from webstrata.flows.versions import Version, read_version, version_at, watched_page
 
 
@@ -73,5 +73,5 @@ def _print_text(version: Version) -> None:
             f"the body ({size(len(version.body))}, {kind}) is binary and not shown on a terminal. "
             "Redirect it to a file with > FILE."
         )
-    for line in content_of(version, None, raw=True).text.splitlines():
+    for line in source_text(version).splitlines():
         typer.echo(printable(line))

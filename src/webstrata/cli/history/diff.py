@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from webstrata.cli.history.diff_story import show_story
-from webstrata.cli.history.difference_text import ShownAs, write_html, write_text
+from webstrata.cli.history.difference_text import ShownAs, move_json, write_html, write_text
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json
 from webstrata.cli.session import instant_or_ago, open_node, run_async, time_range
@@ -17,8 +17,9 @@ from webstrata.detect.diff.html_page import as_html
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.version_content import version_difference
+from webstrata.flows.version_noise import learned_noise
 from webstrata.flows.versions import Version, read_version, two_versions, watched_page
-from webstrata.records import PageRules
+from webstrata.records import Page
 
 
 def command(
@@ -59,6 +60,12 @@ def command(
             show_default=False,
         ),
     ] = None,
+    noise: Annotated[
+        bool,
+        typer.Option(
+            "--noise", help="Also show what differs in places that are learned as noise (see `noise`), after the rest."
+        ),
+    ] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a self-contained HTML page.")] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.", show_default=False)
@@ -72,7 +79,7 @@ def command(
     time, kind, significance, reasons and difference.
     """
     first, last = time_range(start, until)
-    shown = ShownAs(words=words, html=html, json=as_json, out=out, max_lines=lines)
+    shown = ShownAs(words=words, html=html, json=as_json, out=out, max_lines=lines, noise=noise)
     node = open_node(home)
     if since is not None:
         if start is not None or raw:
@@ -80,35 +87,52 @@ def command(
         show_story(node, address, instant_or_ago(since, node.clock.now()), last, shown)
         return
 
-    async def read() -> tuple[Version, Version, PageRules | None]:
+    async def read() -> tuple[Version, Version, Page]:
         async with node.store() as store:
             page = await watched_page(store, address)
             (page,) = with_tag_rules([page], await store.pages.tag_rules())
             before, after = await two_versions(store, page, first, last, raw=raw)
             read, limit = node.reader().read, node.settings.fetch.max_decoded
-            return read_version(read, before, limit), read_version(read, after, limit), page.page_rules
+            return read_version(read, before, limit), read_version(read, after, limit), page
 
-    before, after, page_rules = run_async(read)
+    before, after, page = run_async(read)
     url = after.visit.url
     names = [f"{url} {date_time(version.visit.at)}" for version in (before, after)]
-    difference = version_difference(before, after, page_rules, raw=raw, before_name=names[0], after_name=names[1])
+    difference = version_difference(
+        before,
+        after,
+        page.page_rules,
+        raw=raw,
+        before_name=names[0],
+        after_name=names[1],
+        noise=learned_noise(page),
+    )
     if as_json:
         print_json(_document(url, before, after, difference, raw=raw))
     elif html:
         write_html([as_html(difference, title=url)], out)
     elif difference.empty and out is None:
-        typer.echo("No difference.")
+        typer.echo("No difference." if difference.noise is None else "No difference but learned noise.")
+        write_text(shown.text(difference), out)
     else:
         write_text(shown.text(difference), out)
 
 
 def _document(url: str, before: Version, after: Version, difference: Difference, *, raw: bool) -> dict[str, Any]:
-    binary = difference.binary
     return {
         "url": url,
         "from": iso_or_none(before.visit.at),
         "to": iso_or_none(after.visit.at),
         "layer": "raw" if raw else "text",
+        "move": move_json(difference),
+        **_forms(difference),
+        "noise": None if difference.noise is None else _forms(difference.noise),
+    }
+
+
+def _forms(difference: Difference) -> dict[str, Any]:
+    binary = difference.binary
+    return {
         "diff": _lines(difference.unified),
         "outside": _lines(difference.outside_unified),
         "attributes": difference.attributes,

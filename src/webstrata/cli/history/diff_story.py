@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
+from msgspec.structs import replace
 
-from webstrata.cli.history.difference_text import ShownAs, write_html, write_text
+from webstrata.cli.history.difference_text import ShownAs, move_json, write_html, write_text
 from webstrata.cli.history.log import visit_json
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, printable
 from webstrata.cli.session import run_async
@@ -16,6 +17,7 @@ from webstrata.detect.diff.html_page import ChangeSummary, story_html
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.story import PageStory, StoryEvent, page_story, story_differences
+from webstrata.flows.version_noise import learned_noise
 from webstrata.flows.versions import watched_page
 from webstrata.records import Page, Visit
 
@@ -56,6 +58,7 @@ def show_story(node: Node, address: str, since: float, until: float | None, show
         read=node.reader().read,
         max_decoded=node.settings.fetch.max_decoded,
         name=lambda visit: date_time(visit.at),
+        noise=learned_noise(page),
     )
     shown = shown._replace(max_lines=shown.max_lines or _MAX_LINES)
     period = _period(story, since, until if until is not None else node.clock.now())
@@ -130,6 +133,8 @@ def _change_json(event: StoryEvent, difference: Difference | None, shown: ShownA
     return {
         **{name: visit[name] for name in _JSON_FIELDS},
         "from": iso_or_none(event.before.at) if event.before is not None else None,
-        "lines": [] if difference is None else list(shown.text(difference)),
+        "move": move_json(difference),
+        "lines": [] if difference is None else list(shown.text(replace(difference, noise=None))),
+        "noise": [] if difference is None or difference.noise is None else list(shown.noise_lines(difference.noise)),
         "quiet_visits_after": event.quiet_visits,
     }

@@ -16,9 +16,10 @@ import typer
 
 from webstrata.cli.output import counted, printable
 from webstrata.detect.diff.difference import Difference
-from webstrata.detect.diff.lines import ShownLine, merged_lines, signed_lines
+from webstrata.detect.diff.lines import ShownLine, changed_line_count, merged_lines, signed_lines
 from webstrata.detect.diff.text import WordRun
 
+NOISE_HEADING = "@@ learned noise, which does not count @@"
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 _BRACKETS = {"-": "[-{}-]", "+": "{{+{}+}}", " ": "{}"}
 
@@ -33,16 +34,45 @@ class ShownAs(NamedTuple):
     out: Path | None = None
     max_lines: int | None = None
     """Lines of each difference."""
+    noise: bool = False
+    """Show learned noise after what counts."""
 
     def text(self, difference: Difference) -> Iterator[str]:
-        """The lines to print; then the number of those that are left out."""
-        is_coloured = self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        """The lines to print, and the number of those that are left out; then learned noise, or its number of lines."""
+        yield from self._lines(difference)
+        if difference.noise is None:
+            return
+        if self.noise:
+            yield from self.noise_lines(difference.noise)
+            return
+        count = changed_line_count(difference.noise)
+        verb, pronoun = ("is", "it") if count == 1 else ("are", "them")
+        yield f"… {counted(count, 'line')} of learned noise {verb} hidden; --noise shows {pronoun}."
+
+    def noise_lines(self, noise: Difference) -> Iterator[str]:
+        """The lines of learned noise, dimmed on a terminal."""
+        for line in (NOISE_HEADING, *self._lines(noise, is_noise=True)):
+            yield typer.style(line, dim=True) if self._is_coloured else line
+
+    @property
+    def _is_coloured(self) -> bool:
+        return self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+    def _lines(self, difference: Difference, *, is_noise: bool = False) -> Iterator[str]:
+        is_coloured = self._is_coloured and not is_noise
         lines = merged_lines(difference) if self.words else signed_lines(difference, with_words=is_coloured)
         for line in islice(lines, self.max_lines):
             yield _coloured(line, self.words) if is_coloured else _plain(line, self.words)
         rest = sum(1 for _ in lines)
         if rest:
             yield f"… {counted(rest, 'more line')}"
+
+
+def move_json(difference: Difference | None) -> dict[str, str | None] | None:
+    """The final URLs of both versions for JSON documents, if the page moved."""
+    if difference is None or difference.move is None:
+        return None
+    return {"before": difference.move.before, "after": difference.move.after}
 
 
 def write_text(lines: Iterable[str], out: Path | None) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from webstrata.cli.command_line import command_line, option_words
 from webstrata.cli.options import (
     HomeOption,
     JsonOption,
@@ -19,9 +19,9 @@ from webstrata.cli.options import (
     page_rules_options,
     with_rule_options,
 )
-from webstrata.cli.output import print_json, printable
+from webstrata.cli.output import print_json
 from webstrata.cli.pages.known_tags import CREATE_ADVICE, CreateOption, require_tags
-from webstrata.cli.session import open_node, run_async
+from webstrata.cli.session import open_node, optional_home, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
 from webstrata.records import PageRules
@@ -41,7 +41,8 @@ def command(
     """Show or extend the rules of a page or a tag: the handler, the layer that decides, and what is compared.
 
     --select, --ignore, --ignore-text, --attributes and --ignore-attributes are added to those that are set; other
-    options replace their old value. With --clear, the old rules are removed first.
+    options replace their old value. With --clear, the old rules are removed first. What the command prints can be
+    typed to set the same rules again.
 
     The rules of a tag apply to all pages with this tag that have no rules of their own. A tag that no page or site has
     is an error (exit code 1) unless --create is given. `preview` shows the effect of
@@ -56,15 +57,18 @@ def command(
     elif page_rules is None:
         typer.echo("No rules: the defaults apply (the main content, or the data of data formats, is compared).")
     else:
-        typer.echo(printable(_command_line(address, tag, page_rules)))
+        typer.echo(_command_line(optional_home(home), address, tag, page_rules))
 
 
-def _command_line(address: str | None, tag: str | None, page_rules: PageRules) -> str:
-    """The command that sets these rules."""
-    words = ["webstrata", "rules", *([address] if address is not None else ["--tag", tag or ""])]
+def _command_line(home: Path | None, address: str | None, tag: str | None, page_rules: PageRules) -> str:
+    """The command that sets exactly these rules, whichever are set."""
+    words = ["webstrata", "rules", *([address] if address is not None else option_words("--tag", tag))]
+    if home is not None:
+        words += option_words("--home", str(home))
+    words.append("--clear")
     for option, value in page_rules_options(page_rules):
-        words += [option, value] if value else [option]
-    return shlex.join(words)
+        words += option_words(option, value)
+    return command_line(words)
 
 
 async def _apply(
@@ -74,21 +78,23 @@ async def _apply(
     async with open_node(home).store() as store:
         if address is not None:
             page = await watched_page(store, address)
-            if page_rules is not None or clear:
-                page_rules = _changed(page.page_rules, page_rules, clear=clear)
+            if page_rules is None and not clear:
+                return page.page_rules
+            page_rules = _changed(page.page_rules, page_rules, clear=clear)
+            if page_rules != page.page_rules:
                 await store.pages.set_rules(page.id, page_rules)
-                return page_rules
-            return page.page_rules
+            return page_rules
         assert tag is not None
         tag_rules = await store.pages.tag_rules()
         if not create:
             await require_tags(store, [tag], stored=tag_rules, advice=CREATE_ADVICE)
         before = tag_rules.get(tag)
-        if page_rules is not None or clear:
-            page_rules = _changed(before, page_rules, clear=clear)
+        if page_rules is None and not clear:
+            return before
+        page_rules = _changed(before, page_rules, clear=clear)
+        if page_rules != before:
             await store.pages.set_tag_rules(tag, page_rules)
-            return page_rules
-        return before
+        return page_rules
 
 
 def _changed(before: PageRules | None, given: PageRules | None, *, clear: bool) -> PageRules | None:

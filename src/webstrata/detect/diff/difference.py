@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from webstrata.detect.diff.binary import BinaryContent, BinaryDifference, binary_difference
 from webstrata.detect.diff.feed import EntryVersion, FeedDifference, FieldChange, feed_difference
@@ -73,6 +74,8 @@ class Difference(Struct, frozen=True, kw_only=True):
 
     before_name: str
     after_name: str
+    move: FieldChange | None = None
+    """The final URLs of both versions, if the page redirects to another address than before."""
     text: tuple[DiffLine, ...] = ()
     """Hunks of the main content, or of the source of data."""
     outside: tuple[DiffLine, ...] = ()
@@ -87,6 +90,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     """By name, only sheets that differ."""
     binary: BinaryDifference | None = None
     """Set if both contents are not text, or are images."""
+    noise: Difference | None = None
+    """What differs in places that are learned as noise; it is not in the other fields, and does not count."""
 
     @property
     def is_data(self) -> bool:
@@ -106,10 +111,21 @@ class Difference(Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Whether no form differs."""
+        """Whether no form differs, apart from learned noise."""
         forms = (self.links, self.triples, self.table, self.feed)
         is_equal = all(form is None or form.empty for form in forms) and not self.json and self.binary is None
-        return is_equal and not (self.text or self.outside or self.sheets or self.attributes)
+        return is_equal and not (self.text or self.outside or self.sheets or self.attributes or self.move)
+
+    def with_text_of_data(self, *, differs: bool) -> Difference:
+        """For data whose values are equal in every form: only the lines of the source, or nothing.
+
+        `differs`: the data differ all the same, as in the order of the rows of a table.
+        """
+        forms = (self.triples, self.table, self.feed)
+        if not self.is_data or self.json or self.sheets or not all(form is None or form.empty for form in forms):
+            return self
+        text = self.text if differs else ()
+        return replace(self, text=text, triples=None, table=None, json=None, feed=None, sheets=None)
 
 
 OUTSIDE = "outside the main content"

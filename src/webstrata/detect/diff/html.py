@@ -16,7 +16,7 @@ from webstrata.detect.diff.binary import BinaryDifference, Picture
 from webstrata.detect.diff.difference import OUTSIDE, Difference, SetDifference
 from webstrata.detect.diff.feed import EntryVersion, FeedDifference
 from webstrata.detect.diff.json import JsonEdit
-from webstrata.detect.diff.lines import excerpt, feed_summary, json_text, table_summary
+from webstrata.detect.diff.lines import changed_line_count, excerpt, feed_summary, json_text, table_summary
 from webstrata.detect.diff.pairs import LinePair, WordMarker, line_pairs
 from webstrata.detect.diff.table import Row, TableDifference
 from webstrata.detect.diff.text import DiffLine, WordRun
@@ -39,6 +39,9 @@ class HtmlDifference:
     def sections(self) -> Iterator[str]:
         """The HTML of each form in which the versions differ; nothing if there is no difference."""
         shown = self._difference
+        if shown.move is not None:
+            moved = _NamedValue(shown.move.name, shown.move.before, shown.move.after)
+            yield f"<h3>The page moved</h3>{self._values('of the content', [_ValueGroup('', [moved])])}"
         if shown.binary is not None:
             yield from _binary(shown.binary)
         if shown.table is not None and not shown.table.empty:
@@ -62,13 +65,18 @@ class HtmlDifference:
         if shown.links is not None and not shown.links.empty:
             yield f"<h3>Links: {shown.links.added_count} added, {shown.links.removed_count} removed</h3>"
             yield self._list("del", shown.links.removed) + self._list("add", shown.links.added)
+        if shown.noise is not None:
+            summary = (
+                f"<summary>Learned noise, which does not count: {_lines(changed_line_count(shown.noise))}</summary>"
+            )
+            sections = "\n".join(HtmlDifference(shown.noise, max_rows=self._max_rows).sections())
+            yield f'<details class="noise"{" open" if shown.empty else ""}>{summary}{sections}</details>'
 
     def _texts(self, shown: Difference) -> Iterator[str]:
         if shown.text:
             yield f"<h3>Text</h3>{self._side_by_side(shown.text)}"
         if shown.outside:
-            count = sum(line.sign in "+-" for line in shown.outside)
-            lines = "1 line" if count == 1 else f"{count} lines"
+            lines = _lines(sum(line.sign in "+-" for line in shown.outside))
             summary = f"<summary>{OUTSIDE.capitalize()} (menus, header, footer): {lines}</summary>"
             yield f"<details{'' if shown.text else ' open'}>{summary}{self._side_by_side(shown.outside)}</details>"
 
@@ -172,6 +180,10 @@ class HtmlDifference:
         rest = len(items) - len(items[: self._max_rows])
         more = f'<li class="at">… {rest} more</li>\n' if rest else ""
         return f"<ul>\n{rows}{more}</ul>" if items else ""
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
 
 
 class _NamedValue(NamedTuple):

@@ -50,6 +50,8 @@ del{background:var(--del-word);text-decoration:line-through;text-decoration-thic
 ins{background:var(--add-word);text-decoration:none;border-radius:2px}
 ul{font:13px/1.5 ui-monospace,monospace;padding-left:0;list-style:none;margin:.2rem 0}
 li{padding:.05rem .6rem;overflow-wrap:anywhere}
+.noise{color:var(--grey)}
+.noise .del,.noise .add,.noise del,.noise ins{background:var(--soft)}
 .pictures{display:flex;flex-wrap:wrap;gap:1rem}
 figure{flex:1 1 20rem;margin:0;min-width:0}
 img{max-width:100%;border:1px solid var(--line);

@@ -79,6 +79,15 @@ def merged_lines(difference: Difference) -> Iterator[ShownLine]:
             yield from [ShownLine(" ", runs)] if is_marked(runs) else (ShownLine(" ", [run]) for run in runs)
 
 
+def changed_line_count(difference: Difference) -> int:
+    """The number of lines and values that differ."""
+    return sum(
+        (item.before is not None) + (item.after is not None) if isinstance(item, LinePair) else 1
+        for item in _items(difference)
+        if isinstance(item, _Value) or item.differs
+    )
+
+
 def _plain(sign: Literal[" ", "-", "+", "@"], text: str) -> ShownLine:
     return ShownLine(sign, [WordRun(" ", text)])
 
@@ -140,6 +149,9 @@ def _shortened(text: str) -> str:
 
 
 def _items(difference: Difference) -> Iterator[_Item]:
+    if difference.move is not None:
+        yield _heading("@@ address: the page moved @@")
+        yield _Value(difference.move.name, difference.move.before, difference.move.after)
     if difference.binary is not None:
         yield _equal(difference.binary.sentence)
     if difference.triples is not None:

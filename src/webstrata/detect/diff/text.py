@@ -133,8 +133,7 @@ def _hunk(old: Sequence[str], new: Sequence[str], edits: list[Section]) -> list[
     new_start = first.j - (first.i - start)
     end = min(len(old), last.i_end + CONTEXT)
     new_end = last.j_end + (end - last.i_end)
-    head = f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@"
-    lines = [DiffLine("@", head)]
+    lines = [_heading(start, end, new_start, new_end)]
     position = start
     for edit in edits:
         lines += (DiffLine(" ", text) for text in old[position : edit.i])
@@ -143,6 +142,16 @@ def _hunk(old: Sequence[str], new: Sequence[str], edits: list[Section]) -> list[
         position = edit.i_end
     lines += (DiffLine(" ", text) for text in old[position:end])
     return lines
+
+
+def _heading(start: int, end: int, new_start: int, new_end: int) -> DiffLine:
+    return DiffLine("@", f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@")
+
+
+def hunk_heading(old_first: int, old_count: int, new_first: int, new_count: int) -> DiffLine:
+    """The heading of a hunk with these numbers of lines of both texts; their first lines are counted from 1."""
+    old, new = max(0, old_first - 1), max(0, new_first - 1)
+    return _heading(old, old + old_count, new, new + new_count)
 
 
 def _range(start: int, end: int) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webstrata.detect.layers import deciding_layer
 from webstrata.detect.learned_phrases import learned_phrases
-from webstrata.detect.memory import pack, remember, unpack
+from webstrata.detect.memory import PageMemory, memory_under_other_rules, pack, remember, unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.detect.template import SiteTemplate, TemplateOfPage, after_visit
 from webstrata.detect.verdict import judge
 from webstrata.flows.crawl.archive_entries import VisitPositions, is_conditional
 from webstrata.flows.crawl.parse import ParsedContent
+from webstrata.flows.crawl.previous_version import has_edited_rules
 from webstrata.records import (
     Change,
     ChangeKind,
@@ -27,6 +29,7 @@ from webstrata.records import (
     Position,
     Visit,
     VisitResult,
+    requested_by,
     sendable_validator,
 )
 from webstrata.schedule.next_visit import NextVisit
@@ -83,9 +86,8 @@ def _compare(
     teaches: bool,
 ) -> JudgedVisit:
     page = result.page
-    memory = unpack(page.memory, page.counted)
-    if parsed is not None and parsed.past_lines:
-        memory = replace(memory, runs=parsed.past_lines, at=page.last_seen_at or 0.0)
+    stored = unpack(page.memory, page.counted)
+    before, memory, incomparable = _compared(page, parsed, stored)
     observation = Observation(
         url=page.url,
         at=result.at,
@@ -101,20 +103,55 @@ def _compare(
     )
     has_runs = bool(memory.runs and observation.lines)
     view = TemplateOfPage(template, page.id, is_taught=memory.taught) if template.is_usable and has_runs else None
-    change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory, template=view)
-    after = remember(memory, page.fingerprint, observation, change)
-    if fingerprint is not None and fingerprint.parts is not None and not _has_selected(page):
+    change = judge(
+        before,
+        page.gone,
+        observation,
+        page_rules=page.page_rules,
+        memory=memory,
+        template=view,
+        incomparable=incomparable,
+    )
+    after = remember(memory, before, observation, change)
+    if parsed is not None and after.request != (request := requested_by(page.page_rules)):
+        after = replace(after, request=request)
+    if fingerprint is not None and fingerprint.parts is not None and fingerprint.selected is None and not incomparable:
         template = after_visit(template, page.id, memory, observation.lines, result.at)
     after = replace(after, taught=True) if teaches else after
-    packed = page.memory if after is memory else pack(after)
+    packed = page.memory if after is stored else pack(after)
     has_layer = page.page_rules is not None and page.page_rules.has_layer
     learned = learned_phrases(memory.noise, after.noise, page.url, with_stamps=has_layer) if after.noise else ()
     return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)
 
 
-def _has_selected(page: Page) -> bool:
-    """Whether rules select a part of the page: its runs then say nothing about the template."""
-    return page.fingerprint is not None and page.fingerprint.selected is not None
+_OTHER_REQUEST = "the rules of the page request another content than before; the next visit is compared with it"
+_UNREADABLE = (
+    "the rules of the page were edited, and its last version cannot be read to compare it under the new rules; "
+    "the next visit is compared with this one"
+)
+
+
+def _compared(
+    page: Page, parsed: ParsedContent | None, memory: PageMemory
+) -> tuple[Fingerprint | None, PageMemory, str]:
+    """(Fingerprint and memory of the last version under the present rules; why it cannot be compared, or empty)."""
+    before = page.fingerprint
+    if before is None or parsed is None:
+        return before, memory, ""
+    incomparable = _OTHER_REQUEST if memory.request != requested_by(page.page_rules) else ""
+    past = parsed.past
+    if has_edited_rules(page):
+        if before.raw == parsed.fingerprint.raw:
+            before = parsed.fingerprint
+        elif past is not None:
+            before = past.fingerprint
+        else:
+            return before, memory_under_other_rules(memory, None), incomparable or _UNREADABLE
+        memory = memory_under_other_rules(memory, before, deciding_layer(before, page.page_rules))
+    if past is not None:
+        at = page.last_seen_at or 0.0
+        memory = replace(memory, runs=past.lines, products=past.products, at=at)
+    return before, memory, incomparable
 
 
 def _varies(response: Exchange, header: str) -> bool:

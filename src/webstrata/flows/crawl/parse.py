@@ -82,6 +82,14 @@ class ParseJob(Struct, frozen=True, kw_only=True, tag="parse"):
     max_decoded: int
 
 
+class PastVersion(Struct, frozen=True, kw_only=True):
+    """The last version of a page, read from the archive and observed under the page's present rules."""
+
+    fingerprint: Fingerprint
+    lines: bytes = b""
+    products: dict[str, str] = {}
+
+
 class ParsedContent(Struct, frozen=True, kw_only=True):
     """The result of parsing one content."""
 
@@ -97,8 +105,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     requisites: PageRequisites = PageRequisites()
     """The files of a page, if they were asked for."""
     lines: bytes = b""
-    past_lines: bytes = b""
-    """The text runs of the last version, if detection did not remember them."""
+    past: PastVersion | None = None
+    """The last version, if detection does not remember its runs, or remembers those of other rules."""
     link_hashes: bytes = b""
     excerpts: dict[int, str] = {}
     products: dict[str, str] = {}

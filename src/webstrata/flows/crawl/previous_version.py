@@ -1,6 +1,8 @@
-"""The text runs of a page's previous version, extracted from the archive when a new version first differs from it.
+"""The previous version of a page, read from the archive and observed again when a new version differs from it.
 
-Most pages never change, so the runs of first versions are not extracted when they are first visited.
+This is needed in two cases. Most pages never change, so the runs of first versions are not extracted when they are
+first visited. And if the rules of the page were edited since its last version was observed, that version must be
+observed again under the present rules: contents are comparable only if both were observed under the same rules.
 """
 
 from __future__ import annotations
@@ -9,31 +11,40 @@ import logging
 
 from msgspec.structs import replace
 
+from webstrata.detect.memory import unpack
 from webstrata.errors import ArchiveError
-from webstrata.flows.crawl.parse import ParsedContent, ParseJob
+from webstrata.flows.crawl.parse import ParsedContent, ParseJob, PastVersion
 from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.ports import Archive, Store
-from webstrata.records import Original, Page, Position
+from webstrata.records import Original, Page, Position, observed_by
 
 log = logging.getLogger("webstrata.crawl")
+
+
+def has_edited_rules(page: Page) -> bool:
+    """Whether the last version of a page was observed under other rules than those that it has now."""
+    return page.fingerprint is not None and page.fingerprint.rules != observed_by(page.page_rules)
 
 
 async def with_previous_version(
     page: Page, job: ParseJob, content: ParsedContent, *, store: Store, archive: Archive, parsers: ParserPool
 ) -> ParsedContent:
     """The parsed content; a changed one whose previous runs are not known is parsed again, with these runs."""
-    if job.before is None or not content.lines or job.lines or page.payload is None:
+    if job.before is None or job.before.raw == content.fingerprint.raw or page.payload is None:
+        return content
+    if not has_edited_rules(page) and (job.lines or not content.lines):
         return content
     originals = await store.visit_log.originals([page.payload])
-    past_job = await _past_job(job, originals.get(page.payload), archive)
+    past_job = await _past_job(page, job, originals.get(page.payload), archive)
     if past_job is None:
         return content
     past = await parsers.submit(past_job, lane=page.host)
-    again = await parsers.submit(replace(job, lines=past.lines), lane=page.host)
-    return replace(again, past_lines=past.lines)
+    if content.lines:
+        content = await parsers.submit(replace(job, lines=past.lines), lane=page.host)
+    return replace(content, past=PastVersion(fingerprint=past.fingerprint, lines=past.lines, products=past.products))
 
 
-async def _past_job(job: ParseJob, original: Original | None, archive: Archive) -> ParseJob | None:
+async def _past_job(page: Page, job: ParseJob, original: Original | None, archive: Archive) -> ParseJob | None:
     """The job of parsing the previous version; none if it cannot be read."""
     if original is None:
         return None
@@ -46,6 +57,8 @@ async def _past_job(job: ParseJob, original: Original | None, archive: Archive) 
     headers = dict(reversed(stored.headers))
     return replace(
         job,
+        # The record may be that of another page with the same bytes: its URL is not that of this page.
+        url=unpack(page.memory).address or page.url,
         body=stored.body,
         content_type=headers.get("content-type"),
         content_encoding=headers.get("content-encoding"),

@@ -23,7 +23,7 @@ from webstrata.flows.crawl.archive_entries import BatchEntries, VisitPositions, 
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
-from webstrata.flows.crawl.previous_version import with_previous_version
+from webstrata.flows.crawl.previous_version import has_edited_rules, with_previous_version
 from webstrata.flows.crawl.requests.polite_client import ChooseHandler
 from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.flows.crawl.signals import collect_signals
@@ -160,7 +160,7 @@ class VisitPipeline:
             handler=self._choose(page).name,
             page_rules=page.page_rules,
             before=page.fingerprint,
-            lines=unpack(page.memory).runs,
+            lines=b"" if has_edited_rules(page) else unpack(page.memory).runs,
             want_template=self._templates.wants(page),
             failures=page.failures,
             want_links=discovery.wants_links(page),

@@ -138,7 +138,7 @@ class TableContent(Struct, frozen=True, kw_only=True):
         return [
             DataField(
                 prefix + name,
-                hash64(f"{prefix}{name}\0".encode("utf-8", "replace") + digest),
+                hash64(f"{prefix}{name}\0{self.rows}\0".encode("utf-8", "replace") + digest),
                 self.rows,
                 stamps=is_times or _has_only_stamps(column),
                 example=column.lstrip("\0").partition("\0")[0],

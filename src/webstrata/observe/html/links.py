@@ -70,6 +70,11 @@ class PageLinks(Struct, frozen=True, gc=False):
         packed = self.packed_contacts[:-1].decode("utf-8", "replace")
         return tuple(packed.split("\0")) if packed else ()
 
+    def values(self) -> dict[str, int]:
+        """The hash of each URL and contact, as `rows` has it."""
+        found = np.frombuffer(KERNEL.link_rows(self.packed + self.packed_contacts), _ROW)
+        return dict(zip((*self.urls, *self.contacts), found["value"].tolist(), strict=True))
+
     def rows(self, main: PageLinks) -> NDArray[np.void]:
         """One row of `LINK_PLACE` for each different link of a page; `main` are those in its body part.
 
