@@ -28,6 +28,7 @@ from webstrata.records.exchange import (
     Validators,
     sendable_validator,
 )
+from webstrata.records.listings import FailingPage, PageFilter, PageOrder, PageVisit, VisitFilter
 from webstrata.records.observing import (
     ATTRIBUTE_KINDS,
     DEFAULT_ATTRIBUTES,
@@ -101,6 +102,7 @@ __all__ = [
     "DuePage",
     "EngineCheck",
     "Exchange",
+    "FailingPage",
     "Failure",
     "FailureKind",
     "FetchResult",
@@ -120,10 +122,13 @@ __all__ = [
     "Outcome",
     "Page",
     "PageAttribute",
+    "PageFilter",
+    "PageOrder",
     "PageRole",
     "PageRules",
     "PageState",
     "PageSummary",
+    "PageVisit",
     "Permit",
     "Position",
     "PostBody",
@@ -146,6 +151,7 @@ __all__ = [
     "Validators",
     "ValueChange",
     "Visit",
+    "VisitFilter",
     "VisitPart",
     "VisitResult",
     "VisitTimes",

@@ -392,3 +392,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
     op.create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
+    op.create_index("ix_visits_at", "visits", ["at", "page_id"], unique=False)
+    for name, condition in (("versions", "counts OR kind = 'new'"), ("failures", "failure IS NOT NULL")):
+        op.create_index(
+            f"ix_visits_{name}",
+            "visits",
+            ["at", "page_id"],
+            unique=False,
+            sqlite_where=sa.text(condition),
+            postgresql_where=sa.text(condition),
+        )
