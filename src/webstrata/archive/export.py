@@ -7,6 +7,7 @@ same selection for WACZ files.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -195,6 +196,8 @@ def atomic_file(out: Path) -> Iterator[BinaryIO]:
     try:
         with part.open("wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         part.rename(out)
         sync_folder(out.parent)
     except OSError as error:

@@ -47,9 +47,13 @@ _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 def print_json(document: Any) -> None:
     """Print one JSON document to stdout."""
-    encoded = msgspec.json.encode(document, enc_hook=_plain)
-    sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
+    sys.stdout.buffer.write(json_bytes(document))
     sys.stdout.buffer.flush()
+
+
+def json_bytes(document: Any) -> bytes:
+    """A JSON document, indented, with a line feed at its end."""
+    return msgspec.json.format(msgspec.json.encode(document, enc_hook=_plain), indent=2) + b"\n"
 
 
 def _plain(value: Any) -> Any:

@@ -30,6 +30,7 @@ class VisitLog(Protocol):
         page_id: int,
         *,
         changes_only: bool = False,
+        errors_only: bool = False,
         since: float | None = None,
         until: float | None = None,
         limit: int | None = None,

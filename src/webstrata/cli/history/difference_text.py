@@ -34,10 +34,19 @@ class ShownAs(NamedTuple):
     max_lines: int | None = None
     """Lines of each difference."""
 
+    @property
+    def is_coloured(self) -> bool:
+        """Whether the output is a terminal, and its user wants colours."""
+        return self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
     def text(self, difference: Difference) -> Iterator[str]:
         """The lines to print; then the number of those that are left out."""
-        is_coloured = self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        lines = merged_lines(difference) if self.words else signed_lines(difference, with_words=is_coloured)
+        lines = merged_lines(difference) if self.words else signed_lines(difference, with_words=self.is_coloured)
+        return self.limited(lines)
+
+    def limited(self, lines: Iterator[ShownLine]) -> Iterator[str]:
+        """These lines, up to the maximum; then the number of those that are left out."""
+        is_coloured = self.is_coloured
         for line in islice(lines, self.max_lines):
             yield _coloured(line, self.words) if is_coloured else _plain(line, self.words)
         rest = sum(1 for _ in lines)

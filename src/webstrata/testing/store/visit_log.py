@@ -256,6 +256,7 @@ async def changes_of_all_pages_are_listed_by_time(store: Store) -> None:
     assert [page for _, page, _ in await listed(which="changes", kind=ChangeKind.CONTENT)] == [one.id]
     assert [page for _, page, _ in await listed(which="changes", min_significance=0.6)] == [two.id]
     assert [round(at) for at, _, _ in await listed(which="errors")] == [4]
+    assert [visit.at for visit in await store.visit_log.of_page(one.id, errors_only=True)] == [NOW + 4]
 
 
 async def failing_pages_have_their_last_failure(store: Store) -> None:
