@@ -10,7 +10,7 @@ from webstrata.detect.diff.difference import Difference
 from webstrata.detect.diff.lines import ShownLine, excerpt, merged_lines, signed_lines
 from webstrata.detect.diff.text import WordRun
 
-_MAX_LINE = 300
+_MAX_LINE = 200
 """Characters of a line; a longer one is cut."""
 _MAX_LINES = 1_000
 """Lines from which words are collected."""
