@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import typer
@@ -17,21 +17,31 @@ from webstrata.clock import iso, span
 
 
 @contextmanager
-def progress_bar(what: str, total_bytes: int | None = None) -> Iterator[Callable[[int], object]]:
-    """Show the progress of work on files; yields the function to call with each number of bytes done.
+def progress_bar(
+    what: str, total: int | None = None, *, unit: Literal["bytes", "rows"] = "bytes"
+) -> Iterator[Callable[[int], object]]:
+    """Show the progress of work on files; yields the function to call with each number of bytes or rows done.
 
     The bar is written to stderr, and only to a terminal. Without a total it shows activity, not a share.
     """
     if not sys.stderr.isatty():
         yield lambda count: None
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     from webstrata.cli.crawl.display import stderr
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    done = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), done, TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True) as shown:
-        task = shown.add_task(what, total=total_bytes)
+        task = shown.add_task(what, total=total)
         yield lambda count: shown.advance(task, count)
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from webstrata.records.changes import ChangeKind
 from webstrata.records.exchange import Failure
-from webstrata.records.pages import PageState
+from webstrata.records.pages import PageRole, PageState
 from webstrata.records.visits import Visit
 
 PageOrder = Literal["url", "added", "next", "changed", "visited", "changes", "failures", "size"]
@@ -38,6 +38,7 @@ class PageVisit(Struct, frozen=True, kw_only=True, gc=False):
     """URL of the page."""
     host: str
     tags: tuple[str, ...] = ()
+    role: PageRole = PageRole.PAGE
     seen_before_at: float | None = None
     """Time of the page's last visit before this one that was no failure. Only for `changes` and `versions`."""
 

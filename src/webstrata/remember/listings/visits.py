@@ -41,7 +41,8 @@ def visits_by_time(
     """The next visits of a listing, after the one at `last`: a listing is several short transactions."""
     is_change = wanted.which in ("changes", "versions")
     before = [_SEEN_BEFORE.label("seen_before")] if is_change else []
-    query = _filtered(select(*rows.VISIT_COLUMNS, pages.c.url, pages.c.host, pages.c.tags, *before), wanted)
+    page = (pages.c.url, pages.c.host, pages.c.tags, pages.c.role)
+    query = _filtered(select(*rows.VISIT_COLUMNS, *page, *before), wanted)
     key = (visits.c.at, visits.c.page_id)
     query = query.order_by(*(key if order == "oldest" else (column.desc() for column in key)))
     if last is not None:
@@ -89,12 +90,13 @@ def _conditions(wanted: VisitFilter) -> list[ColumnElement[bool]]:
 
 
 def _page_visit(row: Sequence[Any]) -> PageVisit:
-    url, host, tags, *before = row[_SIZE:]
+    url, host, tags, role, *before = row[_SIZE:]
     return PageVisit(
         visit=rows.visit(row[:_SIZE]),
         url=url,
         host=host,
         tags=rows.unpacked(tags),
+        role=PageRole(role),
         seen_before_at=before[0] if before else None,
     )
 

@@ -224,6 +224,8 @@ async def visits_of_all_pages_are_listed_by_time(store: Store) -> None:
     assert (found[0].url, found[0].host, found[0].seen_before_at) == (two.url, "a.example", None)
     assert await store.visit_log.count_listed(VisitFilter()) == (2_400, 2)
     assert await store.visit_log.count_listed(VisitFilter(requisites=True)) == (2_401, 3)
+    roles = {row.visit.page_id: row.role async for row in store.visit_log.listed(VisitFilter(requisites=True))}
+    assert roles == {one.id: PageRole.PAGE, two.id: PageRole.PAGE, image.id: PageRole.REQUISITE}
     tagged = await all_of(store.visit_log.listed(VisitFilter(tag="t", since=NOW + 10, until=NOW + 30)))
     assert [(row.visit.at, row.tags) for row in tagged] == [(NOW + 10 * n, ("t",)) for n in (3, 2, 1)]
     assert await all_of(store.visit_log.listed(VisitFilter(host="b.example"))) == []
