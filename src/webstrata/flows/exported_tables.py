@@ -61,7 +61,7 @@ _CONTENT = (
 
 VISIT_COLUMNS = (
     *_PAGE,
-    TableColumn("at", "time", lambda row: row.visit.at),
+    TableColumn("time", "time", lambda row: row.visit.at),
     *_VERDICT,
     TableColumn("changed", "flag", lambda row: row.visit.counts),
     TableColumn("bytes_changed", "flag", lambda row: row.visit.raw_changed),
@@ -74,7 +74,7 @@ VISIT_COLUMNS = (
 )
 CHANGE_COLUMNS = (
     *_PAGE,
-    TableColumn("at", "time", lambda row: row.visit.at),
+    TableColumn("time", "time", lambda row: row.visit.at),
     TableColumn("old_seen_at", "time", lambda row: row.seen_before_at),
     *_VERDICT,
     *_CONTENT,
@@ -86,7 +86,7 @@ FORECAST_COLUMNS = (
     TableColumn("tags", "texts", lambda row: row.page.tags),
     TableColumn("weight", "number", lambda row: row.page.weight),
     TableColumn("policy", "category", lambda row: row.policy),
-    TableColumn("at", "time", lambda row: row.at),
+    TableColumn("time", "time", lambda row: row.at),
     TableColumn("visits", "integer", lambda row: row.page.visits),
     TableColumn("changes", "integer", lambda row: row.page.changes),
     TableColumn("failures", "integer", lambda row: row.page.failures),

@@ -44,12 +44,12 @@ def test_visits(demo: Demo, tmp_path: Path, call: Call) -> None:
     """The table has every visit, oldest first, with the values of `log`."""
     rows = _table(demo, "visits", tmp_path, call).to_pylist()
     assert len(rows) == call("--home", demo.home, "status", "--json").json["visits"]
-    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+    assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
     logged = call("--home", demo.home, "log", PAGE, "--json").json["visits"]
     found = [row for row in rows if row["url"] == PAGE][::-1]
     assert len(found) == len(logged)
     for row, visit in zip(found, logged, strict=True):
-        assert row["at"].timestamp() == pytest.approx(parse_instant(visit["at"]), abs=1e-6)
+        assert row["time"].timestamp() == pytest.approx(parse_instant(visit["at"]), abs=1e-6)
         for name in ("outcome", "status", "kind", "significance", "reasons", "reverted", "bytes", "raw", "payload"):
             assert row[name] == visit[name], name
         assert (row["changed"], row["bytes_changed"]) == (visit["changed"], visit["bytes_changed"])
@@ -59,7 +59,7 @@ def test_visits(demo: Demo, tmp_path: Path, call: Call) -> None:
 def test_types(demo: Demo, tmp_path: Path, call: Call) -> None:
     """Times are UTC, texts with few values are dictionaries, and the file names the software and its version."""
     schema = _table(demo, "visits", tmp_path, call).schema
-    assert schema.field("at").type == pa.timestamp("us", tz="UTC")
+    assert schema.field("time").type == pa.timestamp("us", tz="UTC")
     assert schema.field("outcome").type == pa.dictionary(pa.int32(), pa.string())
     assert schema.field("tags").type.value_type == pa.string()
     assert (schema.field("status").type, schema.field("changed").type) == (pa.int64(), pa.bool_())
@@ -75,9 +75,9 @@ def test_changes(demo: Demo, tmp_path: Path, call: Call) -> None:
     assert len(rows) == listed["total"] > 10
     logged = call("--home", demo.home, "log", PAGE, "--json").json["visits"]
     for row in rows:
-        assert row["old_seen_at"] < row["at"]
+        assert row["old_seen_at"] < row["time"]
         if row["url"] == PAGE:
-            number = next(n for n, visit in enumerate(logged) if _same(visit["at"], row["at"]))
+            number = next(n for n, visit in enumerate(logged) if _same(visit["at"], row["time"]))
             assert _same(logged[number + 1]["at"], row["old_seen_at"])
 
 
@@ -102,7 +102,7 @@ def test_forecasts(policy: str, demo: Demo, tmp_path: Path, call: Call) -> None:
     if policy == "value":
         assert row["changed_probability"] == pytest.approx(why["changed_probability"], rel=1e-3)
         assert row["rate_per_day"] == pytest.approx(why["rate_per_day"], rel=1e-3)
-        assert (row["expected_change_at"] - row["at"]).total_seconds() == pytest.approx(86_400 / row["rate_per_day"])
+        assert (row["expected_change_at"] - row["time"]).total_seconds() == pytest.approx(86_400 / row["rate_per_day"])
     else:
         assert row["rate_per_day"] is None
 
@@ -114,9 +114,9 @@ def test_csv(kind: str, demo: Demo, tmp_path: Path, call: Call) -> None:
     rows = _csv(demo, kind, call)
     assert list(rows[0]) == table.column_names
     assert [row["url"] for row in rows] == table.column("url").to_pylist()
-    at = [parse_instant(row["at"]) for row in rows]
+    at = [parse_instant(row["time"]) for row in rows]
     if kind != "forecasts":
-        assert at == pytest.approx([value.timestamp() for value in table.column("at").to_pylist()])
+        assert at == pytest.approx([value.timestamp() for value in table.column("time").to_pylist()])
 
 
 def test_selection(demo: Demo, call: Call) -> None:
@@ -125,7 +125,7 @@ def test_selection(demo: Demo, call: Call) -> None:
     host = _csv(demo, "visits", call, "--host", "llvm.test")
     assert host == [row for row in whole if row["host"] == "llvm.test"]
     part = _csv(demo, "visits", call, "--since", "2023-01-10", "--until", "2023-01-20")
-    assert part == [row for row in whole if "2023-01-10" <= row["at"] <= "2023-01-20T00:00:00Z"]
+    assert part == [row for row in whole if "2023-01-10" <= row["time"] <= "2023-01-20T00:00:00Z"]
     assert _csv(demo, "changes", call, "--tag", "none") == []
     assert {row["host"] for row in _csv(demo, "forecasts", call, "--host", "llvm.test")} == {"llvm.test"}
 
