@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from webstrata.flows.forecasts import PageForecast, page_forecasts
+from webstrata.flows.forecasts import ForecastRow, page_forecasts
 from webstrata.ports import Store
 from webstrata.records import PageVisit, VisitFilter
 from webstrata.schedule.schedule import Schedule
@@ -28,7 +28,7 @@ class TableColumn(NamedTuple):
 
 
 Batch = list[Any]
-"""Rows: `PageVisit` or `PageForecast`."""
+"""Rows: `PageVisit` or `ForecastRow`."""
 
 
 _PAGE = (
@@ -123,7 +123,7 @@ async def forecast_batches(
         yield [row for row in forecasts if _is_selected(row, tag, host)]
 
 
-def _is_selected(row: PageForecast, tag: str | None, host: str | None) -> bool:
+def _is_selected(row: ForecastRow, tag: str | None, host: str | None) -> bool:
     return (tag is None or tag in row.page.tags) and (host is None or row.page.host == host)
 
 

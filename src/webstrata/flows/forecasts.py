@@ -25,7 +25,7 @@ from webstrata.schedule.schedule import Schedule
 from webstrata.schedule.value_schedule import ValueSchedule
 
 
-class PageForecast(Struct, frozen=True, kw_only=True, gc=False):
+class ForecastRow(Struct, frozen=True, kw_only=True, gc=False):
     """What is expected of a page. None: it was not seen yet, or the policy has no such figure."""
 
     page: PageSummary
@@ -44,9 +44,7 @@ class PageForecast(Struct, frozen=True, kw_only=True, gc=False):
     """Changes per day by the page's visits alone, and the ends of its 95 % interval."""
 
 
-async def page_forecasts(
-    store: Store, schedule: Schedule, policy: str, now: float
-) -> AsyncIterator[list[PageForecast]]:
+async def page_forecasts(store: Store, schedule: Schedule, policy: str, now: float) -> AsyncIterator[list[ForecastRow]]:
     """The forecasts of all active pages without requisites, by id, in chunks; `policy` is the name of the policy."""
     source = ScheduleInput(store, schedule)
     await source.refresh(now)
@@ -66,7 +64,7 @@ def page_history(pages: Sequence[PageSummary], observations: Sequence[tuple[int,
 
 def _forecasts(
     schedule: Schedule, policy: str, pages: Sequence[PageSummary], history: VisitHistory, now: float
-) -> list[PageForecast]:
+) -> list[ForecastRow]:
     observed = irregular(history)
     rates, chances = _expected(schedule, pages, now)
     found = []
@@ -74,7 +72,7 @@ def _forecasts(
         is_seen = page.last_seen_at is not None
         rate = _finite(rates[number]) if is_seen else None
         found.append(
-            PageForecast(
+            ForecastRow(
                 page=page,
                 policy=policy,
                 at=now,

@@ -25,7 +25,7 @@ _CHUNK = 500
 """Pages whose failures are read together."""
 
 
-class ListedPage(NamedTuple):
+class PageRow(NamedTuple):
     """A page with its last failure, if its last visit failed."""
 
     page: Page
@@ -95,7 +95,7 @@ def command(
         async with node.store() as store:
             sources = {source.url: source for source in await store.signals.sources()}
 
-            def shown(listed: ListedPage) -> Any:
+            def shown(listed: PageRow) -> Any:
                 if as_json:
                     return page_json(listed.page, now, sources.get(listed.page.url), listed.failing)
                 return [cell(listed) for cell in columns.values()]
@@ -122,14 +122,14 @@ def command(
     print_table(list(columns), rows)
 
 
-async def _with_failures(store: Store, pages: Sequence[Page]) -> list[ListedPage]:
+async def _with_failures(store: Store, pages: Sequence[Page]) -> list[PageRow]:
     """The pages, with the failures of those whose last visit failed."""
     failed = [page.id for page in pages if page.last_outcome is Outcome.ERROR]
     failing = await store.visit_log.failing(failed) if failed else {}
-    return [ListedPage(page, failing.get(page.id)) for page in pages]
+    return [PageRow(page, failing.get(page.id)) for page in pages]
 
 
-Columns = dict[str, Callable[[ListedPage], object]]
+Columns = dict[str, Callable[[PageRow], object]]
 """Heading -> cell."""
 
 
@@ -164,7 +164,7 @@ def _error_columns(now: float) -> Columns:
     }
 
 
-def _reason(listed: ListedPage) -> str:
+def _reason(listed: PageRow) -> str:
     """Why the last visit failed, in words."""
     return "-" if listed.failing is None else cut(failure_text(listed.failing.status, listed.failing.failure))
 

@@ -18,6 +18,7 @@ from webstrata.records import (
     HostState,
     Original,
     Outcome,
+    Page,
     PageRole,
     PageState,
     RobotsState,
@@ -264,16 +265,19 @@ async def changes_of_all_pages_are_listed_by_time(store: Store) -> None:
 async def failing_pages_have_their_last_failure(store: Store) -> None:
     await store.pages.add([new("1"), new("2"), new("3")], NOW)
     one, two, three = [await page_of(store, name) for name in "123"]
-    down = {"outcome": Outcome.ERROR, "kind": ChangeKind.ERROR, "failure": Failure(kind=FailureKind.DNS, detail="a")}
-    busy = {**down, "failure": Failure(kind=FailureKind.BACKOFF, detail="b"), "status": 503}
+    down, busy = (Failure(kind=FailureKind.DNS, detail="a"), Failure(kind=FailureKind.BACKOFF, detail="b"))
+
+    def failed(page: Page, at: float, failure: Failure, status: int | None) -> FinishedVisit:
+        return entry_of(page, at=at, outcome=Outcome.ERROR, kind=ChangeKind.ERROR, failure=failure, status=status)
+
     seen = replace(one, last_seen_at=NOW + 1)
     entries = (
         entry_of(seen, at=NOW + 1),
-        entry_of(seen, at=NOW + 2, **down),
-        entry_of(seen, at=NOW + 3, **busy),
-        entry_of(two, at=NOW + 1, **down),
+        failed(seen, NOW + 2, down, None),
+        failed(seen, NOW + 3, busy, 503),
+        failed(two, NOW + 1, down, None),
         entry_of(replace(two, last_seen_at=NOW + 2), at=NOW + 2),
-        entry_of(three, at=NOW + 4, **{**down, "status": None}),
+        failed(three, NOW + 4, down, None),
     )
     await store.visit_log.commit(Batch(entries=entries))
     found = await store.visit_log.failing([one.id, two.id, three.id, 99])
