@@ -75,15 +75,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"cannot encode {type(value).__name__} as JSON")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows in aligned columns under headings.
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], max_width: int = _MAX_WIDTH) -> None:
+    """Print rows in aligned columns under headings. A cell wider than `max_width` does not widen its column.
 
     Long values belong in the last column. On a terminal its text is wrapped between words, and text without spaces
     (a URL) is not broken, so that it can be copied. Output to a pipe is not wrapped.
     """
     cells = [[printable(cell).replace("\t", " ") for cell in row] for row in rows]
     lengths = ([_width(row[index]) for row in [list(columns), *cells]] for index in range(len(columns) - 1))
-    widths = [max((length for length in column if length <= _MAX_WIDTH), default=0) for column in lengths]
+    widths = [max((length for length in column if length <= max_width), default=0) for column in lengths]
     wrap_width = _wrap_width(sum(widths) + 2 * len(widths))
     heading = "\n".join(_lines(columns, widths, wrap_width))
     typer.secho(heading, bold=True)

@@ -68,5 +68,6 @@ def test_errors(home: Path, server: LocalServer, call: Call) -> None:
     heading, line = call("--home", home, "list", "--errors").text.splitlines()
     assert heading.split() == ["fails", "since", "failures", "next", "visit", "reason", "page"]
     assert "blocked: " in line
+    assert "error: blocked" in call("--home", home, "list").text
     both = call("--home", home, "list", "--sort", "failures", "--json").json["pages"]
     assert [entry["last_failure"] is None for entry in both] == [False, True]

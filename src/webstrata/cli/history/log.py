@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from webstrata.cli.history.visit_text import (
+    MAX_CELL,
     changed_text,
     cut,
     result_text,
@@ -136,7 +137,7 @@ def _show_all(home: Path | None, wanted: VisitFilter, limit: int, *, as_json: bo
         _say_none(wanted)
         return
     names = ("at", "outcome", "result", "changed", "size", *(("WARC record",) if warc else ()), "page")
-    print_table(names, (_all_row(row, warc) for row in found))
+    print_table(names, (_all_row(row, warc) for row in found), MAX_CELL)
     if len(found) == limit:
         typer.echo(f"The newest {limit} visits are shown. `--limit N` sets another number.", err=True)
 

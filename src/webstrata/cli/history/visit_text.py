@@ -10,10 +10,15 @@ from webstrata.records import FailingPage, Failure, Visit
 _ERROR_STATUS = 400
 
 
+def failure_class(status: int | None, failure: Failure) -> str:
+    """The class of a failure, after the status if that is an error: `503 backoff`, `block-page`, `dns`."""
+    shown = f"{status} " if status is not None and status >= _ERROR_STATUS else ""
+    return f"{shown}{failure.kind}"
+
+
 def failure_text(status: int | None, failure: Failure) -> str:
     """Why a visit failed: `503 server-error: status 503`, `block-page: DataDome block`, `dns: no such host`."""
-    shown = f"{status} " if status is not None and status >= _ERROR_STATUS else ""
-    return f"{shown}{failure.kind}" + (f": {failure.detail}" if failure.detail else "")
+    return failure_class(status, failure) + (f": {failure.detail}" if failure.detail else "")
 
 
 MAX_CELL = 60

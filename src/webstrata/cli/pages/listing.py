@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from webstrata.cli.history.signals import trust_json
-from webstrata.cli.history.visit_text import cut, failure_json, failure_text
+from webstrata.cli.history.visit_text import MAX_CELL, cut, failure_class, failure_json, failure_text
 from webstrata.cli.options import HomeOption, HostOption, JsonOption, LimitOption, TagOption
 from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, size, time_until
 from webstrata.cli.pages.visit_times import visit_times_json
@@ -119,7 +119,7 @@ def command(
             "No page matches." if filtered else "No page is watched yet. `webstrata watch URL` adds a page.", err=True
         )
         return
-    print_table(list(columns), rows)
+    print_table(list(columns), rows, MAX_CELL)
 
 
 async def _with_failures(store: Store, pages: Sequence[Page]) -> list[PageRow]:
@@ -142,7 +142,7 @@ def _columns(now: float, order: PageOrder) -> Columns:
         "size": {"size": lambda listed: "-" if listed.page.full_bytes is None else size(listed.page.full_bytes)},
     }
     return {
-        "status": lambda listed: listed.page.last_outcome or "-",
+        "status": _status,
         "last change": lambda listed: date_time(listed.page.last_change_at),
         "next visit": lambda listed: _next_visit(listed.page, now),
         "visits": lambda listed: listed.page.visits,
@@ -162,6 +162,13 @@ def _error_columns(now: float) -> Columns:
         "reason": _reason,
         "page": lambda listed: listed.page.url,
     }
+
+
+def _status(listed: PageRow) -> str:
+    """The last outcome; of a failing page with status and class of the failure."""
+    if listed.failing is not None:
+        return f"error: {failure_class(listed.failing.status, listed.failing.failure)}"
+    return listed.page.last_outcome or "-"
 
 
 def _reason(listed: PageRow) -> str:
