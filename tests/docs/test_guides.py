@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,8 @@ def test_what_changed(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         call_here("--home", home, "watch", server.url("/a"), "--tag", "news")
         for word in ("one", "two"):
             server.pages["/a"] = ("text/html", f"<title>t</title><p>The word is {word}.".encode())
-            call_here("--home", home, "crawl", "--quiet", server.url("/a"), **server.settings)
+            environ: dict[str, Any] = dict(server.settings)
+            call_here("--home", home, "crawl", "--quiet", server.url("/a"), **environ)
     for command in commands:
         program, *words = shlex.split(command)
         result = call_here(*words, WEBSTRATA_HOME=str(home))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -185,3 +187,21 @@ def test_demo(demo: Demo, call: Call) -> None:
     }
     assert set(found) == expected
     assert document["pages"] == len({url for _, url in found})
+
+
+def test_out_keeps_what_is_no_file(changed: Path, tmp_path: Path, call: Call) -> None:
+    """A pipe is written to and a link is followed; neither is replaced by a file."""
+    pipe, file, link = tmp_path / "pipe", tmp_path / "file.txt", tmp_path / "link.txt"
+    os.mkfifo(pipe)
+    file.write_text("old")
+    link.symlink_to(file)
+    read: list[bytes] = []
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    assert call("--home", changed, "changes", "--out", pipe).code == 0
+    reader.join()
+    assert pipe.is_fifo()
+    assert read[0].startswith(b"3 changes of 2 pages")
+    assert call("--home", changed, "changes", "--out", link).code == 0
+    assert link.is_symlink()
+    assert file.read_text().startswith("3 changes of 2 pages")

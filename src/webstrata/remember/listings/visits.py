@@ -53,7 +53,7 @@ def visits_by_time(
 
 def count_visits_by_time(connection: Connection, wanted: VisitFilter) -> tuple[int, int]:
     """The number of visits of a listing, and that of their pages."""
-    counts: Select[Any] = select(func.count(), func.count(visits.c.page_id.distinct()))
+    counts: Any = select(func.count(), func.count(visits.c.page_id.distinct()))
     number, of_pages = connection.execute(_filtered(counts, wanted)).one()
     return number, of_pages
 
