@@ -10,9 +10,9 @@ import gc
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
@@ -79,6 +79,13 @@ def package(path: Path) -> WaczReader:
     from webstrata.archive.wacz.reader import WaczReader
 
     return WaczReader(path)
+
+
+def output_file(out: Path) -> AbstractContextManager[BinaryIO]:
+    """A file to write that replaces `out` when it is complete; needs no home."""
+    from webstrata.archive.export import atomic_file
+
+    return atomic_file(out)
 
 
 def sightings(

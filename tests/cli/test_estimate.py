@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Demo
 from webstrata.lab.estimators.registry import ESTIMATORS
 
 CSV = """page,time,changed
@@ -160,3 +160,41 @@ def test_bad_arguments_are_told(tmp_path: Path, call: Call) -> None:
     (tmp_path / "seen.csv").write_text(CSV)
     assert "no estimator 'best'" in call("estimate", tmp_path / "seen.csv", "--estimator", "best").err
     assert "is in the future" in call("estimate", tmp_path / "seen.csv", "--now", "2024-01-10").err
+
+
+def test_store(demo: Demo, tmp_path: Path, call: Call) -> None:
+    """`--store` estimates from the logged visits, with the results of the same observations in a file."""
+    result = call("estimate", "--store", "--home", demo.home, "--host", "llvm.test", "--json")
+
+    assert (result.code, result.json["file"]) == (0, None)
+    pages = [page["page"] for page in result.json["pages"]]
+    listed = call("--home", demo.home, "list", "--host", "llvm.test", "--json").json["pages"]
+    assert sorted(pages) == sorted(page["url"] for page in listed if page["visits"])
+    rows = ["page,time,changed"]
+    for page in pages:
+        visits = call("--home", demo.home, "log", page, "--json").json["visits"][::-1]
+        rows += [f"{page},{visit['at']},{visit['changed']}" for visit in visits if visit["failure"] is None]
+    file = tmp_path / "seen.csv"
+    file.write_text("\n".join(rows))
+    expected = call("estimate", file, "--json").json
+    assert result.json["prior"] == pytest.approx(expected["prior"])
+    for found, other in zip(result.json["pages"], expected["pages"], strict=True):
+        assert all(found[name] == other[name] for name in ("page", "visits", "changes", "first", "last"))
+        for name, estimate in found["estimates"].items():
+            rate = estimate["rate_per_day"]
+            assert rate == (None if rate is None else pytest.approx(other["estimates"][name]["rate_per_day"], rel=1e-6))
+    table = call("estimate", "--store", "--home", demo.home).text.splitlines()
+    assert table[0].split()[-1] == "page"
+    early = call("estimate", "--store", "--home", demo.home, "--now", "2023-01-02", "--json").json["pages"]
+    assert {page["visits"] for page in early} == {1}
+
+
+def test_store_mistakes(demo: Demo, home: Path, tmp_path: Path, call: Call) -> None:
+    """Either a file or --store; --tag and --host only with --store; a store without visits is reported."""
+    file = tmp_path / "seen.csv"
+    file.write_text(CSV)
+    assert call("estimate").code == 2
+    assert call("estimate", file, "--store", "--home", demo.home).code == 2
+    assert call("estimate", file, "--tag", "x").code == 2
+    assert "was seen yet" in call("estimate", "--store", "--home", home).err
+    assert call("estimate", "--store", "--home", demo.home, "--tag", "none").code == 2

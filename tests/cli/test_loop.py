@@ -22,11 +22,23 @@ def test_crawl_in_a_pipe(home: Path, server: LocalServer, call: Call) -> None:
     lines = [re.sub(r"^\S+Z ", "", line) for line in result.err.splitlines()]
     assert f"new 200 {server.url()}" in lines
     assert f"gone 404 {server.url('/absent')}" in lines
-    assert "error blocked http://127.0.0.1:1/" in lines
+    assert "error blocked http://127.0.0.1:1/ (127.0.0.1: 127.0.0.1 port 1 is not public)" in lines
     assert lines[-1].startswith("3 visits, 0 changed, 1 failed, ")
     again = call("--home", home, "crawl", **server.settings)
     assert "0 visits" in again.err
     assert "Nothing was due" in again.err
+
+
+def test_failures_on_a_terminal(home: Path, server: LocalServer, call: Call) -> None:
+    """After the display, failed visits are listed with their reasons; JSON has them too."""
+    call("--home", home, "watch", "http://127.0.0.1:1/")
+    shown = on_a_terminal("--home", home, "crawl", **server.settings)
+    assert re.search(r"blocked: 127\.0\.0\.1: 127\.0\.0\.1 port 1 is not public +http://127\.0\.0\.1:1/\s", shown)
+    result = call("--home", home, "crawl", "http://127.0.0.1:1/", "--json", "--quiet", **server.settings)
+    detail = "127.0.0.1: 127.0.0.1 port 1 is not public"
+    assert result.json["failures"] == [
+        {"url": "http://127.0.0.1:1/", "status": None, "failure": {"kind": "blocked", "detail": detail}}
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cli.conftest import call_here, serving
 from webstrata import settings
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -34,6 +38,35 @@ def test_the_example_policy_keeps_the_contract(root: Path, tmp_path: Path, monke
 
     assert named("hourly:Hourly").name == "hourly"
     check_policy(budgeted_policy("oldest:Oldest"))
+
+
+def test_what_changed(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command of the guide to changes succeeds on a home, and writes the files that it names."""
+    guide = root / "docs" / "how-to" / "see-what-changed.md"
+    commands = [line[2:] for block in _blocks(guide, "console") for line in block.splitlines()]
+    home, folder = tmp_path / "home", tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    call_here("--home", home, "init")
+    with serving() as server:
+        call_here("--home", home, "watch", server.url("/a"), "--tag", "news")
+        for word in ("one", "two"):
+            server.pages["/a"] = ("text/html", f"<title>t</title><p>The word is {word}.".encode())
+            environ: dict[str, Any] = dict(server.settings)
+            call_here("--home", home, "crawl", "--quiet", server.url("/a"), **environ)
+    for command in commands:
+        program, *words = shlex.split(command)
+        result = call_here(*words, WEBSTRATA_HOME=str(home))
+        assert (program, result.code) == ("webstrata", 0), f"{command}: {result.err}"
+
+    assert "The word is <del>one</del><ins>two</ins>." in unescape((folder / "changes.xml").read_text())
+    assert len(commands) >= 15
+    assert {path.name for path in folder.iterdir()} == {
+        "changes.xml",
+        "changes.csv",
+        "visits.parquet",
+        "forecasts.parquet",
+    }
 
 
 def test_example_settings_hold(documents: list[Path], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from docs.pages import PAGES, REFERENCE
+from webstrata.flows.exported_tables import CHANGE_COLUMNS, FORECAST_COLUMNS, VISIT_COLUMNS
 from webstrata.records import FailureKind, Outcome
 from webstrata.settings import Settings, all_settings
 
@@ -54,6 +55,17 @@ def test_every_command_reports_json(called: dict[str, Any]) -> None:
         assert has_it or words in WITHOUT_JSON, words
         if has_it:
             assert f"`{words.split()[1]}" in page, f"{words} is not in json.md"
+
+
+def test_every_column_of_a_table_is_explained() -> None:
+    """Every column of the exported tables has its row, with its type."""
+    page = (REFERENCE / "tables.md").read_text(encoding="utf-8")
+    visits, forecasts = page.split("## Forecasts")
+
+    for column in (*VISIT_COLUMNS, *CHANGE_COLUMNS):
+        assert f"| `{column.name}` | {column.kind} |" in visits, column.name
+    for column in FORECAST_COLUMNS:
+        assert f"`{column.name}`" in forecasts, column.name
 
 
 def test_every_outcome_is_explained() -> None:

@@ -35,6 +35,16 @@ def test_everything_is_documented() -> None:
         ("SELECT site_id, count(*) FROM pages WHERE site_id IS NOT NULL GROUP BY site_id", "ix_pages_site"),
         ("SELECT * FROM pages WHERE host = 'a' AND id > 5 ORDER BY id LIMIT 9", "ix_pages_host"),
         ("SELECT * FROM visits WHERE page_id = 5 ORDER BY at DESC LIMIT 9", "uq_visits_page_at"),
+        ("SELECT * FROM visits WHERE at >= 5 ORDER BY at DESC, page_id DESC LIMIT 9", "ix_visits_at"),
+        (
+            "SELECT * FROM visits WHERE (counts OR kind = 'new') AND counts = 1 AND (at, page_id) < (5, 6) "
+            "ORDER BY at DESC, page_id DESC LIMIT 9",
+            "ix_visits_versions",
+        ),
+        (
+            "SELECT * FROM visits WHERE failure IS NOT NULL AND at >= 5 ORDER BY at DESC, page_id DESC LIMIT 9",
+            "ix_visits_failures",
+        ),
     ],
 )
 def test_no_scan(sqlite_url: str, query: str, index: str) -> None:

@@ -7,6 +7,7 @@ same selection for WACZ files.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -190,11 +191,21 @@ def _member(reader: WarcReader, file: str, record: WarcRecord) -> bytes:
 
 @contextmanager
 def atomic_file(out: Path) -> Iterator[BinaryIO]:
-    """A temporary file that is renamed to `out` at the end, so that `out` is never an incomplete export."""
+    """A temporary file that is renamed to `out` at the end, so that `out` is never an incomplete export.
+
+    A link is followed. A pipe or device is written to directly: it must not be replaced by a file.
+    """
+    if out.exists() and not out.is_file() and not out.is_dir():
+        with out.open("wb") as file:
+            yield file
+        return
+    out = out.resolve()
     part = out.with_name(out.name + ".part")
     try:
         with part.open("wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         part.rename(out)
         sync_folder(out.parent)
     except OSError as error:

@@ -33,6 +33,7 @@ COMMANDS = {
     "boost": "pages.boost",
     "interval": "pages.interval",
     "snooze": "pages.snooze",
+    "changes": "history.changes",
     "log": "history.log",
     "diff": "history.diff",
     "rules": "pages.rules",

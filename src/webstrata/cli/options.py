@@ -78,6 +78,9 @@ OptionalUrlArgument = Annotated[str | None, typer.Argument(metavar="URL", help="
 TagOption = Annotated[
     str | None, typer.Option("--tag", metavar="TAG", help="Select the pages with this tag.", show_default=False)
 ]
+HostOption = Annotated[
+    str | None, typer.Option("--host", metavar="HOST", help="Select the pages of this host.", show_default=False)
+]
 FromOption = Annotated[
     str | None, typer.Option("--from", metavar="T", help="Only visits at or after this time.", show_default=False)
 ]

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import typer
@@ -17,21 +17,31 @@ from webstrata.clock import iso, span
 
 
 @contextmanager
-def progress_bar(what: str, total_bytes: int | None = None) -> Iterator[Callable[[int], object]]:
-    """Show the progress of work on files; yields the function to call with each number of bytes done.
+def progress_bar(
+    what: str, total: int | None = None, *, unit: Literal["bytes", "rows"] = "bytes"
+) -> Iterator[Callable[[int], object]]:
+    """Show the progress of work on files; yields the function to call with each number of bytes or rows done.
 
     The bar is written to stderr, and only to a terminal. Without a total it shows activity, not a share.
     """
     if not sys.stderr.isatty():
         yield lambda count: None
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     from webstrata.cli.crawl.display import stderr
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    done = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), done, TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True) as shown:
-        task = shown.add_task(what, total=total_bytes)
+        task = shown.add_task(what, total=total)
         yield lambda count: shown.advance(task, count)
 
 
@@ -47,9 +57,13 @@ _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 def print_json(document: Any) -> None:
     """Print one JSON document to stdout."""
-    encoded = msgspec.json.encode(document, enc_hook=_plain)
-    sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
+    sys.stdout.buffer.write(json_bytes(document))
     sys.stdout.buffer.flush()
+
+
+def json_bytes(document: Any) -> bytes:
+    """A JSON document, indented, with a line feed at its end."""
+    return msgspec.json.format(msgspec.json.encode(document, enc_hook=_plain), indent=2) + b"\n"
 
 
 def _plain(value: Any) -> Any:
@@ -61,15 +75,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"cannot encode {type(value).__name__} as JSON")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows in aligned columns under headings.
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], max_width: int = _MAX_WIDTH) -> None:
+    """Print rows in aligned columns under headings. A cell wider than `max_width` does not widen its column.
 
     Long values belong in the last column. On a terminal its text is wrapped between words, and text without spaces
     (a URL) is not broken, so that it can be copied. Output to a pipe is not wrapped.
     """
     cells = [[printable(cell).replace("\t", " ") for cell in row] for row in rows]
     lengths = ([_width(row[index]) for row in [list(columns), *cells]] for index in range(len(columns) - 1))
-    widths = [max((length for length in column if length <= _MAX_WIDTH), default=0) for column in lengths]
+    widths = [max((length for length in column if length <= max_width), default=0) for column in lengths]
     wrap_width = _wrap_width(sum(widths) + 2 * len(widths))
     heading = "\n".join(_lines(columns, widths, wrap_width))
     typer.secho(heading, bold=True)

@@ -48,33 +48,38 @@ async def page_story(store: Store, page: Page, since: float | None, until: float
     """Read the log of a page from newest to oldest."""
     events: list[StoryEvent] = []
     visits = quiet = 0
-    async for visit in _newest_first(store, page, since, until):
+    async for visit in _newest_first(store, page.id, since, until):
         visits += 1
         if not visit.counts and visit.kind is not ChangeKind.NEW:
             quiet += 1
             continue
-        before = await _version_before(store, page, visit) if is_version(visit) else None
+        before = await version_before(store, page.id, visit) if is_version(visit) else None
         events.append(StoryEvent(visit=visit, before=before, quiet_visits=quiet))
         quiet = 0
     return PageStory(events=tuple(events), visits=visits, quiet_first=quiet)
 
 
-async def _newest_first(store: Store, page: Page, since: float | None, until: float | None) -> AsyncIterator[Visit]:
-    """The visits of a page, at most one at any time. Each batch starts with the last visit of the batch before it."""
+async def _newest_first(
+    store: Store, page_id: int, since: float | None, until: float | None, first_batch: int = _BATCH
+) -> AsyncIterator[Visit]:
+    """The visits of a page, at most one at any time. Each batch starts with the last visit of the batch before it, and
+    is larger."""
     last: Visit | None = None
-    while batch := await store.visit_log.of_page(page.id, since=since, until=until, limit=_BATCH):
+    size = first_batch
+    while batch := await store.visit_log.of_page(page_id, since=since, until=until, limit=size):
         for visit in batch:
             if last is None or visit.at < last.at:
                 yield visit
-        if len(batch) < _BATCH:
+        if len(batch) < size:
             return
         last = batch[-1]
         until = last.at
+        size = min(8 * size, _BATCH)
 
 
-async def _version_before(store: Store, page: Page, visit: Visit) -> Visit | None:
-    """The version that was compared with this one."""
-    async for earlier in _newest_first(store, page, None, visit.at):
+async def version_before(store: Store, page_id: int, visit: Visit) -> Visit | None:
+    """The version that was compared with this one; None if there is none. It is often one of the visits just before."""
+    async for earlier in _newest_first(store, page_id, None, visit.at, first_batch=4):
         if earlier.at < visit.at and is_version(earlier):
             return earlier
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
-from webstrata.records import NewPage, Page, PageRules, Site, SiteFind, VisitTimes
+from webstrata.records import NewPage, Page, PageFilter, PageOrder, PageRules, Site, SiteFind, VisitTimes
 
 
 class WatchedPages(Protocol):
@@ -23,6 +23,10 @@ class WatchedPages(Protocol):
 
     async def by_url(self, urls: Sequence[str]) -> dict[str, Page]:
         """The pages among these URLs, in any state."""
+        ...
+
+    async def by_id(self, ids: Sequence[int]) -> dict[int, Page]:
+        """The pages with these ids."""
         ...
 
     async def known(self, urls: Sequence[str]) -> dict[str, int]:
@@ -43,6 +47,12 @@ class WatchedPages(Protocol):
         limit: int | None = None,
     ) -> AsyncIterator[Page]:
         """All matching pages. `order="next"` gives only pages with a next visit, earliest first."""
+        ...
+
+    def listed(
+        self, wanted: PageFilter, order: PageOrder = "added", *, reverse: bool = False, limit: int | None = None
+    ) -> AsyncIterator[Page]:
+        """The pages of a listing in order; those without the value that is sorted by are always last."""
         ...
 
     async def pause(self, urls: Sequence[str]) -> int:

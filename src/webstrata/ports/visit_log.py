@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol
 
-from webstrata.records import Batch, Original, Position, RoundTiming, UnparsableContent, Visit
+from webstrata.records import (
+    Batch,
+    FailingPage,
+    Original,
+    PageVisit,
+    Position,
+    RoundTiming,
+    UnparsableContent,
+    Visit,
+    VisitFilter,
+)
 
 
 class VisitLog(Protocol):
@@ -20,11 +30,26 @@ class VisitLog(Protocol):
         page_id: int,
         *,
         changes_only: bool = False,
+        errors_only: bool = False,
         since: float | None = None,
         until: float | None = None,
         limit: int | None = None,
         order: Literal["oldest", "newest"] = "newest",
     ) -> list[Visit]: ...
+
+    def listed(
+        self, wanted: VisitFilter, order: Literal["newest", "oldest"] = "newest", limit: int | None = None
+    ) -> AsyncIterator[PageVisit]:
+        """The visits of all pages by time, with their pages. Also fast if few of a million visits are wanted."""
+        ...
+
+    async def count_listed(self, wanted: VisitFilter) -> tuple[int, int]:
+        """The number of visits that `listed` gives, and the number of their pages."""
+        ...
+
+    async def failing(self, ids: Sequence[int]) -> dict[int, FailingPage]:
+        """The pages among these whose last visit failed, by id."""
+        ...
 
     async def observations(self, ids: Sequence[int]) -> list[tuple[int, float, bool]]:
         """(page id, time, changed) of the visits that saw the content of these pages, by page and time."""

@@ -29,6 +29,7 @@ from webstrata.records.exchange import (
     Validators,
     sendable_validator,
 )
+from webstrata.records.listings import FailingPage, PageFilter, PageOrder, PageVisit, VisitFilter
 from webstrata.records.observing import (
     ATTRIBUTE_KINDS,
     DEFAULT_ATTRIBUTES,
@@ -106,6 +107,7 @@ __all__ = [
     "DuePage",
     "EngineCheck",
     "Exchange",
+    "FailingPage",
     "Failure",
     "FailureKind",
     "FetchResult",
@@ -127,10 +129,13 @@ __all__ = [
     "Outcome",
     "Page",
     "PageAttribute",
+    "PageFilter",
+    "PageOrder",
     "PageRole",
     "PageRules",
     "PageState",
     "PageSummary",
+    "PageVisit",
     "Permit",
     "Position",
     "PostBody",
@@ -153,6 +158,7 @@ __all__ = [
     "Validators",
     "ValueChange",
     "Visit",
+    "VisitFilter",
     "VisitPart",
     "VisitResult",
     "VisitTimes",

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from webstrata.ports import Clock
-from webstrata.records import Batch, Original, Page, Position, Visit
+from webstrata.records import Batch, Original, Page, PageFilter, PageOrder, PageVisit, Position, Visit, VisitFilter
 from webstrata.remember import (
     budgets,
     clock_times,
@@ -31,7 +31,10 @@ from webstrata.remember.db_thread import DbThread
 from webstrata.remember.homes import owners
 from webstrata.remember.hosts import leases, politeness, templates
 from webstrata.remember.integrity import contradictions, engine_check, row_checksums, schema_check
+from webstrata.remember.listings import pages as page_listing
+from webstrata.remember.listings import visits as visit_listing
 from webstrata.remember.sites import finds as site_finds
+from webstrata.remember.statements import chunks
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -109,7 +112,20 @@ class SqlPages(Role):
     tag_rules = reads(page_rules.by_tag)
     templates = reads(templates.templates_of)
     visit_times = reads(page_settings.visit_times)
+    by_id = reads(page_listing.pages_by_id)
     _pages_after = reads(pages.pages_after)
+    _sorted_ids = reads(page_listing.sorted_ids)
+
+    async def listed(
+        self, wanted: PageFilter, order: PageOrder = "added", *, reverse: bool = False, limit: int | None = None
+    ) -> AsyncIterator[Page]:
+        """The pages of a listing, sorted by the database."""
+        ids = await self._sorted_ids(wanted, order, reverse=reverse, limit=limit)
+        for chunk in chunks(ids, _STREAM_ROWS):
+            found = await self.by_id(chunk)
+            for id_ in chunk:
+                if id_ in found:
+                    yield found[id_]
 
     async def stream(
         self,
@@ -177,6 +193,8 @@ class SqlVisitLog(Role):
     demand = reads(visit_log.demand)
     download_sums = reads(visit_log.download_sums)
     download_times = reads(visit_log.download_times)
+    count_listed = reads(visit_listing.count_visits_by_time)
+    failing = reads(visit_listing.failing_pages)
     observations = reads(visit_log.observations)
     of_page = reads(visit_log.of_page)
     rounds = reads(visit_log.latest_rounds)
@@ -186,6 +204,7 @@ class SqlVisitLog(Role):
     _positions_after = reads(visit_log.positions_after)
     _visits_after = reads(visit_log.visits_after)
     _originals_after = reads(visit_log.originals_after)
+    _visits_by_time = reads(visit_listing.visits_by_time)
 
     async def commit(self, batch: Batch) -> None:
         """Write the whole batch in one transaction and end the leases of its pages."""
@@ -210,6 +229,22 @@ class SqlVisitLog(Role):
             for visit in chunk:
                 yield visit
             last = chunk[-1].id or 0
+
+    async def listed(
+        self, wanted: VisitFilter, order: visit_listing.VisitOrder = "newest", limit: int | None = None
+    ) -> AsyncIterator[PageVisit]:
+        """The visits of a listing by time."""
+        last: visit_listing.Place | None = None
+        remaining = limit
+        while remaining is None or remaining > 0:
+            size = _STREAM_ROWS if remaining is None else min(remaining, _STREAM_ROWS)
+            chunk = await self._visits_by_time(wanted, order, last, size)
+            for found in chunk:
+                yield found
+            if len(chunk) < size:
+                return
+            last = (chunk[-1].visit.at, chunk[-1].visit.page_id)
+            remaining = None if remaining is None else remaining - len(chunk)
 
     async def all_originals(self) -> AsyncIterator[Original]:
         """The originals of all payloads in this home's archive."""

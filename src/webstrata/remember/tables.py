@@ -21,6 +21,7 @@ from sqlalchemy import (
     Text,
     false,
     or_,
+    text,
 )
 
 from webstrata.records import READ_COUNTS, VISIT_COUNTS
@@ -183,6 +184,9 @@ visits = Table(
     Column("learned", Text),
 )
 Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
+Index("ix_visits_at", visits.c.at, visits.c.page_id)
+Index("ix_visits_versions", visits.c.at, visits.c.page_id, sqlite_where=text("counts OR kind = 'new'"))
+Index("ix_visits_failures", visits.c.at, visits.c.page_id, sqlite_where=visits.c.failure.is_not(None))
 
 originals = Table(
     "originals",

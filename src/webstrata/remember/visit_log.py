@@ -22,6 +22,7 @@ def of_page(
     page_id: int,
     *,
     changes_only: bool = False,
+    errors_only: bool = False,
     since: float | None = None,
     until: float | None = None,
     limit: int | None = None,
@@ -30,6 +31,8 @@ def of_page(
     query = select(*rows.VISIT_COLUMNS).where(visits.c.page_id == page_id).limit(limit)
     if changes_only:
         query = query.where(visits.c.outcome.in_(_CHANGES))
+    if errors_only:
+        query = query.where(visits.c.failure.is_not(None))
     if since is not None:
         query = query.where(visits.c.at >= since)
     if until is not None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S, span
 from webstrata.predict.prior import ANY_PAGE
-from webstrata.records import Page
+from webstrata.records import Page, PageSummary
 
 FIRST_RETRY_S = 300.0
 """Wait after the first failure."""
@@ -67,7 +67,7 @@ def retry_after_s(failures: int, interval_s: float, key: str) -> float:
     return wait_s * (1 - share / 4)
 
 
-def past_unchanged(pages: Sequence[Page], until: Sequence[float]) -> list[float]:
+def past_unchanged(pages: Sequence[Page | PageSummary], until: Sequence[float]) -> list[float]:
     """Probability that pages did not change from their last visit until then, from the mean rate of their changes so
     far: the expectation for policies without a forecast."""
     chances = []

@@ -11,10 +11,15 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from webstrata.cli.output import printable, size
+from webstrata.cli.history.visit_text import cut, result_text
+from webstrata.cli.output import counted, printable, size
 from webstrata.clock import iso
 from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.records import Outcome, Visit
+
+_MAX_FAILURES = 100
+"""Failed visits that a summary keeps."""
+_SHOWN_FAILURES = 20
 
 stderr = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -29,6 +34,8 @@ class VisitCounts(CrawlProgress):
         self.bytes = 0
         self.pages = 0
         self.hosts = 0
+        self.failures: list[Visit] = []
+        """The first failed visits."""
         self.started = time.monotonic()
         self.last_at = 0.0
 
@@ -43,6 +50,8 @@ class VisitCounts(CrawlProgress):
             self.visits += 1
             self.changed += visit.counts and visit.outcome is not Outcome.NEW
             self.failed += visit.outcome is Outcome.ERROR
+            if visit.failure is not None and len(self.failures) < _MAX_FAILURES:
+                self.failures.append(visit)
             self.bytes += visit.bytes
             self.last_at = max(self.last_at, visit.at)
 
@@ -67,7 +76,8 @@ class VisitLines(VisitCounts):
         super().visited(visits)
         for visit in visits:
             result = visit.failure.kind if visit.failure else visit.status
-            sys.stderr.write(f"{iso(visit.at)} {visit.outcome} {result} {printable(visit.url)}\n")
+            detail = f" ({printable(visit.failure.detail)})" if visit.failure and visit.failure.detail else ""
+            sys.stderr.write(f"{iso(visit.at)} {visit.outcome} {result} {printable(visit.url)}{detail}\n")
             sys.stderr.writelines(f"  {printable(phrase)}\n" for phrase in visit.learned)
         sys.stderr.flush()
 
@@ -80,6 +90,16 @@ class VisitScreen(VisitCounts):
         for visit in visits:
             for phrase in visit.learned:
                 stderr.print(f"{printable(visit.url)}: {printable(phrase)}", markup=False)
+
+    def print_failures(self) -> None:
+        """A table of the failed visits with their reasons. A pipe has them in its lines."""
+        rows = [(printable(cut(result_text(visit))), printable(visit.url)) for visit in self.failures]
+        width = max((len(reason) for reason, _ in rows), default=0)
+        for reason, url in rows[:_SHOWN_FAILURES]:
+            stderr.print(f"{reason:<{width}}  {url}", markup=False)
+        if self.failed > _SHOWN_FAILURES:
+            more = self.failed - _SHOWN_FAILURES
+            stderr.print(f"… {counted(more, 'more failed visit')}: `webstrata log --errors` shows them", markup=False)
 
     def __rich__(self) -> Table:
         grid = Table.grid(padding=(0, 2))
@@ -104,5 +124,6 @@ def showing(*, quiet: bool) -> Iterator[VisitCounts]:
         screen = VisitScreen()
         with Live(screen, console=stderr, refresh_per_second=5):
             yield screen
+        screen.print_failures()
     else:
         yield VisitLines()

@@ -25,7 +25,8 @@ def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quie
     began_at = node.clock.now()
     counts = run_async(lambda: _run(node, work, quiet=quiet))
     if as_json:
-        print_json(counts.summary())
+        failures = [{"url": visit.url, "status": visit.status, "failure": visit.failure} for visit in counts.failures]
+        print_json({**counts.summary(), "failures": failures})
         return
     typer.echo(
         f"{counted(counts.visits, 'visit')}, {counts.changed} changed, {counts.failed} failed, "

@@ -249,6 +249,7 @@ def _suggest(path: Path, url: str) -> None:
     typer.echo("Try next:")
     for words in (
         ("status",),
+        ("changes", "--since", "2023"),
         ("list", "--host", urls.host_of(url)),
         ("log", "--changes", url),
         ("diff", url),

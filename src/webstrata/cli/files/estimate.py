@@ -1,4 +1,4 @@
-"""`webstrata estimate FILE`: the change rates of pages, by every estimator."""
+"""`webstrata estimate FILE` and `estimate --store`: the change rates of pages, by every estimator."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from webstrata.cli.files.observations import ObservationFile, read_observations
-from webstrata.cli.options import JsonOption
+from webstrata.cli.files.observations import PageObservations, read_observations
+from webstrata.cli.files.store_observations import store_observations
+from webstrata.cli.options import HomeOption, HostOption, JsonOption, TagOption
 from webstrata.cli.output import counted, iso_or_none, print_json, print_table
 from webstrata.clock import RealClock, parse_instant
 from webstrata.errors import UsageError
@@ -21,32 +22,57 @@ _SHOWN = ("irregular", "bayesian", "forgetting")
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="File of observations; not with --store.", show_default=False)
+    ] = None,
+    from_store: Annotated[
+        bool, typer.Option("--store", help="Use the visits that the home has logged, instead of a file.")
+    ] = False,
+    tag: TagOption = None,
+    host: HostOption = None,
     estimator: Annotated[
         list[str] | None, typer.Option("--estimator", metavar="NAME", help="Only this estimator.", show_default=False)
     ] = None,
     now: Annotated[
         str | None, typer.Option("--now", metavar="T", help="The present time; default: the system clock.")
     ] = None,
+    home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how often pages change, from observations: rows of page, time, changed (CSV, JSON lines, Parquet). Needs
-    no home."""
+    """Estimate how often pages change, from observations: rows of page, time, changed (CSV, JSON lines, Parquet), which
+    needs no home; or from the home's own visits.
+
+    --tag and --host select pages of the home.
+    """
     from webstrata.lab.estimators.registry import ESTIMATORS
 
     for name in estimator or ():
         if name not in ESTIMATORS:
             raise UsageError(f"no estimator {name!r}. Known: {', '.join(ESTIMATORS)}.")
-    observations = read_observations(file, parse_instant(now) if now else RealClock().now())
+    present = parse_instant(now) if now else RealClock().now()
+    observations = _read(file, present, home, tag, host, from_store=from_store)
     names = [name for name in ESTIMATORS if not estimator or name in estimator]
-    document = {"file": str(file), **_estimated(observations, names)}
+    document = {"file": None if file is None else str(file), **_estimated(observations, names)}
     if as_json:
         print_json(document)
     else:
         _show(document, names)
 
 
-def _estimated(observations: ObservationFile, names: list[str]) -> dict[str, Any]:
+def _read(
+    file: Path | None, now: float, home: Path | None, tag: str | None, host: str | None, *, from_store: bool
+) -> PageObservations:
+    """The observations of the file or of the home."""
+    if from_store is (file is not None):
+        raise UsageError("give either a FILE of observations or --store.")
+    if file is None:
+        return store_observations(home, now, tag=tag, host=host)
+    if tag or host or home:
+        raise UsageError("--tag, --host and --home select pages of a home: add --store, or leave them out.")
+    return read_observations(file, now)
+
+
+def _estimated(observations: PageObservations, names: list[str]) -> dict[str, Any]:
     from webstrata.lab.estimators.bursts import burstiness
     from webstrata.lab.estimators.regimes import breaks
     from webstrata.lab.estimators.registry import ESTIMATORS

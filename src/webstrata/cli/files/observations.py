@@ -25,8 +25,8 @@ Row = tuple[int, object, object, object]
 """Line or row number, page, time, changed."""
 
 
-class ObservationFile(Struct, frozen=True, kw_only=True):
-    """All pages of a file, in the order of their first rows."""
+class PageObservations(Struct, frozen=True, kw_only=True):
+    """The visits of all pages of a file, in the order of their first rows, or of a store."""
 
     pages: list[str]
     visits: VisitHistory
@@ -40,7 +40,7 @@ class _Page(Struct):
     changed: list[bool]
 
 
-def read_observations(file: Path, now: float) -> ObservationFile:
+def read_observations(file: Path, now: float) -> PageObservations:
     """The visits of a file. Raises UsageError with the row and the reason if a row is invalid."""
     known: dict[str, _Page] = {}
     for line, name, at, changed in _rows(file):
@@ -61,12 +61,12 @@ def read_observations(file: Path, now: float) -> ObservationFile:
     return _observed(known)
 
 
-def _observed(known: dict[str, _Page]) -> ObservationFile:
+def _observed(known: dict[str, _Page]) -> PageObservations:
     rows = list(known.values())
     number = np.repeat([page.number for page in rows], [len(page.times) for page in rows])
     times = np.concatenate([np.array(page.times) for page in rows]) / DAY_S
     changed = np.concatenate([np.array(page.changed, dtype=bool) for page in rows])
-    return ObservationFile(
+    return PageObservations(
         pages=list(known),
         visits=from_times(number, times, changed, len(rows)),
         first_at=[page.times[0] for page in rows],

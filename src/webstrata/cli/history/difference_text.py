@@ -37,6 +37,11 @@ class ShownAs(NamedTuple):
     noise: bool = False
     """Show learned noise after what counts."""
 
+    @property
+    def is_coloured(self) -> bool:
+        """Whether the output is a terminal, and its user wants colours."""
+        return self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
     def text(self, difference: Difference) -> Iterator[str]:
         """The lines to print, and the number of those that are left out; then learned noise, or its number of lines."""
         yield from self._lines(difference)
@@ -52,15 +57,15 @@ class ShownAs(NamedTuple):
     def noise_lines(self, noise: Difference) -> Iterator[str]:
         """The lines of learned noise, dimmed on a terminal."""
         for line in (NOISE_HEADING, *self._lines(noise, is_noise=True)):
-            yield typer.style(line, dim=True) if self._is_coloured else line
-
-    @property
-    def _is_coloured(self) -> bool:
-        return self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+            yield typer.style(line, dim=True) if self.is_coloured else line
 
     def _lines(self, difference: Difference, *, is_noise: bool = False) -> Iterator[str]:
-        is_coloured = self._is_coloured and not is_noise
+        is_coloured = self.is_coloured and not is_noise
         lines = merged_lines(difference) if self.words else signed_lines(difference, with_words=is_coloured)
+        return self.limited(lines, is_coloured=is_coloured)
+
+    def limited(self, lines: Iterator[ShownLine], *, is_coloured: bool) -> Iterator[str]:
+        """These lines, up to the maximum; then the number of those that are left out."""
         for line in islice(lines, self.max_lines):
             yield _coloured(line, self.words) if is_coloured else _plain(line, self.words)
         rest = sum(1 for _ in lines)

@@ -1,4 +1,4 @@
-"""`webstrata export`: write archived captures to a WACZ, WARC or CDXJ file, for other tools."""
+"""`webstrata export`: write archived captures to a WACZ, WARC or CDXJ file, or tables of visits, for other tools."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Annotated, Literal
 import typer
 
 from webstrata import urls
+from webstrata.cli.history.export_tables import add_table_commands
 from webstrata.cli.options import FromOption, HomeOption, JsonOption, ToOption
 from webstrata.cli.output import counted, print_json, progress_bar, size
 from webstrata.cli.session import open_node, time_range
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
 
-app = typer.Typer(help="Write archived captures to a file for other tools: WACZ, WARC or CDXJ.", no_args_is_help=True)
+app = typer.Typer(
+    help="Write a file for other tools: archived captures (WACZ, WARC, CDXJ), or a table of visits, changes or "
+    "forecasts (Parquet, CSV).",
+    no_args_is_help=True,
+)
 
 Kind = Literal["wacz", "warc", "cdxj"]
 _ENDINGS: dict[Kind, str] = {"wacz": ".wacz", "warc": ".warc.gz", "cdxj": ".cdxj"}
@@ -70,3 +75,4 @@ _add_command(
     "warc", "Write a WARC file with the captures, and with the original records to which revisit records refer."
 )
 _add_command("cdxj", "Write the index lines of the captures, sorted.")
+add_table_commands(app)

@@ -11,7 +11,10 @@ from webstrata.records import (
     Batch,
     Fingerprint,
     NewPage,
+    Outcome,
     Page,
+    PageFilter,
+    PageOrder,
     PageRole,
     PageRules,
     PageState,
@@ -327,3 +330,44 @@ async def finds_of_a_site_add_up(store: Store) -> None:
     await store.visit_log.commit(Batch(entries=(entry_of(page, at=NOW + 5),), finds=(again,)))
     assert await store.pages.finds(keys[:1]) == [replace(again, found=8)]
     assert await store.pages.left_out() == []
+
+
+async def pages_are_listed_in_any_order(store: Store) -> None:
+    image = new("i", role=PageRole.REQUISITE)
+    for page in (new("c", tags=("t",)), new("a"), new("b", state=PageState.CAPTURED), new("d"), image):
+        await store.pages.add([page], NOW)
+    one, two = [await page_of(store, name) for name in "ca"]
+    visited = replace(one, last_visit_at=NOW + 1, last_change_at=NOW + 1, changes=1, full_bytes=7)
+    failed = replace(two, failures=3, last_outcome=Outcome.ERROR, last_change_at=NOW - 9, changes=2, full_bytes=9)
+    entries = (entry_of(visited, at=NOW + 1, next_at=NOW + 50), entry_of(failed, at=NOW + 2, next_at=NOW + 40))
+    await store.visit_log.commit(Batch(entries=entries))
+
+    async def listed(
+        order: PageOrder = "added", limit: int | None = None, reverse: bool = False, **fields: object
+    ) -> str:
+        wanted = replace(PageFilter(), **fields)
+        found = await all_of(store.pages.listed(wanted, order, reverse=reverse, limit=limit))
+        return "".join(page.url[-1] for page in found)
+
+    orders: dict[PageOrder, tuple[str, str]] = {
+        "url": ("acd", "dca"),
+        "added": ("cad", "dac"),
+        "next": ("dac", "cad"),
+        "changed": ("cad", "acd"),
+        "visited": ("acd", "cad"),
+        "changes": ("acd", "dca"),
+        "failures": ("acd", "cda"),
+        "size": ("acd", "cad"),
+    }
+    for order, (forward, backward) in orders.items():
+        assert await listed(order) == forward, order
+        assert await listed(order, reverse=True) == backward, order
+    assert await listed("url", limit=2) == "ac"
+    assert await listed(requisites=True) == "cadi"
+    assert await listed(state=PageState.CAPTURED) == "b"
+    assert await listed(tag="t") == "c"
+    assert await listed(host="b.example") == ""
+    assert await listed("changed", changed=True) == "ca"
+    assert await listed("changed", changed=True, since=NOW) == "c"
+    assert await listed(errors=True) == "a"
+    assert sorted(await store.pages.by_id([one.id, two.id, 99])) == sorted([one.id, two.id])

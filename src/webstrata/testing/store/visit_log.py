@@ -18,9 +18,11 @@ from webstrata.records import (
     HostState,
     Original,
     Outcome,
+    Page,
     PageRole,
     PageState,
     RobotsState,
+    VisitFilter,
 )
 from webstrata.testing.store.examples import NOW, all_of, entry_of, new, page_of, position, visit_of
 
@@ -206,3 +208,82 @@ async def page_memory_is_bytes(store: Store) -> None:
     (one, two) = await store.queue.claim(NOW, 2, NOW + 60, "me")
     await store.visit_log.commit(Batch(entries=(entry_of(replace(one, memory=bytes(range(256)))), entry_of(two))))
     assert ((await page_of(store, "1")).memory, (await page_of(store, "2")).memory) == (bytes(range(256)), b"")
+
+
+async def visits_of_all_pages_are_listed_by_time(store: Store) -> None:
+    await store.pages.add([new("1", tags=("t",)), new("2"), new("3", role=PageRole.REQUISITE)], NOW)
+    one, two, image = [await page_of(store, name) for name in "123"]
+    entries = [entry_of(page, at=NOW + 10 * number) for number in range(1_200) for page in (two, one)]
+    entries += [entry_of(image, at=NOW + 5)]
+    await store.visit_log.commit(Batch(entries=tuple(entries)))
+    found = await all_of(store.visit_log.listed(VisitFilter()))
+    places = [(row.visit.at, row.visit.page_id) for row in found]
+    assert places == sorted(places, reverse=True)
+    assert len(set(places)) == 2_400
+    assert await all_of(store.visit_log.listed(VisitFilter(), "oldest")) == found[::-1]
+    assert await all_of(store.visit_log.listed(VisitFilter(), limit=1_500)) == found[:1_500]
+    assert (found[0].url, found[0].host, found[0].seen_before_at) == (two.url, "a.example", None)
+    assert await store.visit_log.count_listed(VisitFilter()) == (2_400, 2)
+    assert await store.visit_log.count_listed(VisitFilter(requisites=True)) == (2_401, 3)
+    roles = {row.visit.page_id: row.role async for row in store.visit_log.listed(VisitFilter(requisites=True))}
+    assert roles == {one.id: PageRole.PAGE, two.id: PageRole.PAGE, image.id: PageRole.REQUISITE}
+    tagged = await all_of(store.visit_log.listed(VisitFilter(tag="t", since=NOW + 10, until=NOW + 30)))
+    assert [(row.visit.at, row.tags) for row in tagged] == [(NOW + 10 * n, ("t",)) for n in (3, 2, 1)]
+    assert await all_of(store.visit_log.listed(VisitFilter(host="b.example"))) == []
+
+
+async def changes_of_all_pages_are_listed_by_time(store: Store) -> None:
+    await store.pages.add([new("1"), new("2")], NOW)
+    one, two = [await page_of(store, name) for name in "12"]
+    failed = Failure(kind=FailureKind.TLS, detail="no")
+    entries = (
+        entry_of(one, at=NOW + 1, outcome=Outcome.NEW, kind=ChangeKind.NEW),
+        entry_of(two, at=NOW + 2, outcome=Outcome.NEW, kind=ChangeKind.NEW),
+        entry_of(one, at=NOW + 3),
+        entry_of(one, at=NOW + 4, outcome=Outcome.ERROR, kind=ChangeKind.ERROR, failure=failed, status=None),
+        entry_of(one, at=NOW + 5, outcome=Outcome.CHANGED, kind=ChangeKind.CONTENT, counts=True, significance=0.5),
+        entry_of(two, at=NOW + 5, outcome=Outcome.GONE, kind=ChangeKind.GONE, counts=True, significance=1.0),
+        entry_of(two, at=NOW + 6, raw_changed=True, kind=ChangeKind.MARKUP),
+    )
+    await store.visit_log.commit(Batch(entries=entries))
+
+    async def listed(**fields: object) -> list[tuple[float, int, float | None]]:
+        found = await all_of(store.visit_log.listed(replace(VisitFilter(), **fields)))
+        assert (await store.visit_log.count_listed(replace(VisitFilter(), **fields)))[0] == len(found)
+        return [(row.visit.at - NOW, row.visit.page_id, row.seen_before_at) for row in found]
+
+    gone, changed = (5.0, two.id, NOW + 2), (5.0, one.id, NOW + 3)
+    assert [(round(at), *rest) for at, *rest in await listed(which="changes")] == [gone, changed]
+    versions = [(round(at), page) for at, page, _ in await listed(which="versions")]
+    assert versions == [(5, two.id), (5, one.id), (2, two.id), (1, one.id)]
+    assert [page for _, page, _ in await listed(which="changes", kind=ChangeKind.CONTENT)] == [one.id]
+    assert [page for _, page, _ in await listed(which="changes", min_significance=0.6)] == [two.id]
+    assert [round(at) for at, _, _ in await listed(which="errors")] == [4]
+    assert [visit.at for visit in await store.visit_log.of_page(one.id, errors_only=True)] == [NOW + 4]
+
+
+async def failing_pages_have_their_last_failure(store: Store) -> None:
+    await store.pages.add([new("1"), new("2"), new("3")], NOW)
+    one, two, three = [await page_of(store, name) for name in "123"]
+    down, busy = (Failure(kind=FailureKind.DNS, detail="a"), Failure(kind=FailureKind.BACKOFF, detail="b"))
+
+    def failed(page: Page, at: float, failure: Failure, status: int | None) -> FinishedVisit:
+        return entry_of(page, at=at, outcome=Outcome.ERROR, kind=ChangeKind.ERROR, failure=failure, status=status)
+
+    seen = replace(one, last_seen_at=NOW + 1)
+    entries = (
+        entry_of(seen, at=NOW + 1),
+        failed(seen, NOW + 2, down, None),
+        failed(seen, NOW + 3, busy, 503),
+        failed(two, NOW + 1, down, None),
+        entry_of(replace(two, last_seen_at=NOW + 2), at=NOW + 2),
+        failed(three, NOW + 4, down, None),
+    )
+    await store.visit_log.commit(Batch(entries=entries))
+    found = await store.visit_log.failing([one.id, two.id, three.id, 99])
+    assert sorted(found) == [one.id, three.id]
+    last = found[one.id]
+    assert (last.at, last.since, last.status) == (NOW + 3, NOW + 2, 503)
+    assert last.failure == Failure(kind=FailureKind.BACKOFF, detail="b")
+    assert (found[three.id].since, found[three.id].status) == (NOW + 4, None)
+    assert await store.visit_log.failing([]) == {}

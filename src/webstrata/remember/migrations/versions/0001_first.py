@@ -421,6 +421,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
     _create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
+    _create_index("ix_visits_at", "visits", ["at", "page_id"], unique=False)
+    for name, condition in (("versions", "counts OR kind = 'new'"), ("failures", "failure IS NOT NULL")):
+        _create_index(
+            f"ix_visits_{name}",
+            "visits",
+            ["at", "page_id"],
+            unique=False,
+            sqlite_where=sa.text(condition),
+            postgresql_where=sa.text(condition),
+        )
     _create_table(
         "watched_hosts",
         sa.Column("host", sa.Text(), nullable=False),

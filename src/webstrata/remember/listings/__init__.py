@@ -1,0 +1,1 @@
+"""Listings over all pages: visits by time, and pages in any order."""
