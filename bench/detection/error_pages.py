@@ -1,4 +1,4 @@
-"""Recognition of error pages at a first visit: `python -m bench.detection.error_pages [--data FOLDER] [--list [SPLIT]] [--json]`.
+"""Recognition of error pages at a first visit: `python -m bench.detection.error_pages [--list [SPLIT]] [--json]`.
 
 The pages of `tests/data/error-pages` were labelled and split by family before the rules were made (see README.md in the
 folder). Each page is judged by the functions of the crawl loop as the first visit to its address. Recall is the share
@@ -192,13 +192,15 @@ def table(judged: Sequence[JudgedPage]) -> str:
         for kind in KINDS:
             counts = score(group, kind)
             lines.append(
-                f"{split:7} {made:8} {kind:12} {counts.pages:5} {counts.found:6} {counts.other_kind:11} {counts.missed:7}"
+                f"{split:7} {made:8} {kind:12} {counts.pages:5} {counts.found:6} {counts.other_kind:11}"
+                f" {counts.missed:7}"
                 f" {_ratio(counts.recall):>7} {_ratio(counts.precision):>9} {counts.false_alarms:13}"
             )
         by_status = [one for one in group if one.page.label not in (*KINDS, ORDINARY)]
         right = sum(one.kind == one.page.label for one in by_status)
         lines.append(
-            f"{split:7} {made:8} ordinary: {len(ordinary)} pages, {alarms} false alarms; by status: {right} of {len(by_status)}"
+            f"{split:7} {made:8} ordinary: {len(ordinary)} pages, {alarms} false alarms;"
+            f" by status: {right} of {len(by_status)}"
         )
     return "\n".join(lines)
 

@@ -58,7 +58,7 @@ def command(
                 size(visit.bytes),
                 f"{visit.duration_s:.2f}s",
                 f"{visit.position.file}:{visit.position.offset}" if visit.position else "-",
-                "; ".join((*visit.reasons, *visit.learned)) or "-",
+                visit.failure.detail if visit.failure else "; ".join((*visit.reasons, *visit.learned)) or "-",
             )
             for visit in visits
         ),

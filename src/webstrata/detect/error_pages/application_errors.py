@@ -35,7 +35,8 @@ _DEBUGGERS = (
 )
 """The title, bytes of the markup, and the name. Most pages are dismissed by their titles."""
 _DEBUGGER_TITLE = re.compile(
-    r"Debug|Exception|Error| at /|\((?:4|5)\d\d |SQLSTATE|Problem Report|cannot handle your request|Undefined|Class \"|Call to"
+    r"Debug|Exception|Error| at /|\((?:4|5)\d\d |SQLSTATE|Problem Report|cannot handle your request"
+    r"|Undefined|Class \"|Call to"
 )
 
 _SIGNATURES = (

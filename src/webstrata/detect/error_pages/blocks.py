@@ -67,8 +67,8 @@ _WIDGETS = (
 _CERTAIN_TITLE = re.compile(
     r"just a moment\W*|attention required! \| cloudflare|ddos-guard|(human|bot) verification|captcha challenge"
     r"|request rejected|radware bot manager.*"
-    r"|access to this page has been denied\.?|vercel security checkpoint|sucuri website firewall.*|pardon our interruption"
-    r"|making sure you['’]re not a bot\W*",
+    r"|access to this page has been denied\.?|vercel security checkpoint|sucuri website firewall.*"
+    r"|pardon our interruption|making sure you['’]re not a bot\W*",
     re.IGNORECASE,
 )
 _MAX_SCRIPTED_LENGTH = 1_200

@@ -19,7 +19,7 @@ _WIDE = re.compile("[⺀-鿿가-힯豈-﫿]")
 
 
 class PageEvidence:
-    """A response with content, and the addresses and versions it belongs to. Texts are computed when they are needed."""
+    """A response with content, and the addresses and versions it belongs to. Texts are computed at their first use."""
 
     def __init__(
         self,

@@ -49,9 +49,10 @@ _LONG = -3
 _NEXT_TO_NOTHING = 40
 """Letters of a text beside which a password field is the content."""
 _PASSWORD = re.compile(r"<input\b[^>]{0,300}\btype=[\"']?password")
-_ABOUT = re.compile(r"\bstatus codes?\b|\berror codes?\b.{0,20}\bmeans?\b|statuscode|code d['’]état", re.IGNORECASE)
+_ABOUT = re.compile(r"\bstatus codes?\b|\b(?:status|error|code)\b.{0,20}\bmeans?\b|statuscode|code d['’]état", re.I)
 _DEFAULT_PAGE = re.compile(
-    r"welcome to nginx!|apache2? .{0,30}default page.*|test page for .*|iis windows server|default parallels plesk page",
+    r"welcome to nginx!|apache2? .{0,30}default page.*|test page for .*|iis windows server"
+    r"|default parallels plesk page",
     re.IGNORECASE,
 )
 _NOTICES = {

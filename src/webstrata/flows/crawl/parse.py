@@ -214,6 +214,12 @@ def _error_page(job: ParseJob, observed: ObservedContent, body: bytes) -> Failur
     return None if error is None else Failure(kind=error.kind, detail=error.reason)
 
 
+def _selects(job: ParseJob, observed: ObservedContent) -> bool:
+    """Whether the page's rules select a part that is in this content."""
+    includes = job.page_rules is not None and bool(job.page_rules.include)
+    return includes and observed.selected is not None and bool(observed.selected.text)
+
+
 def _main_text(observed: ObservedContent) -> str:
     parts = observed.part_texts
     return (observed.text or "") if parts is None else "\n".join(filter(None, (parts.body, parts.side)))
