@@ -39,7 +39,7 @@ def test_first_visits(home: Path, server: LocalServer, call: Call, labelled: dic
         assert (visit["outcome"], visit["failure"]["kind"]) == ("error", kind), name
         assert words in visit["failure"]["detail"], name
         assert words in " ".join(call("--home", home, "log", server.url(f"/{name}")).text.split()), name
-        assert call("--home", home, "cat", server.url(f"/{name}")).code == 1, name
+        assert call("--home", home, "cat", server.url(f"/{name}")).code == 2, name
 
     for name in SERVED:
         server.pages[f"/{name}"] = ("text/html", PAGE)

@@ -17,7 +17,6 @@ _PHP_MESSAGE = re.compile(
     r"(?P<level>(?:Fatal|Parse) error|Warning|Notice|Deprecated): (?:(?! on line \d).){1,3000}? on line \d{1,7}",
     re.DOTALL,
 )
-_PHP_LEVEL = re.compile(r"\b(?:(?:Fatal|Parse) error|Warning): ")
 _MAX_BESIDE_PHP = 120
 """Letters of other text beside PHP messages, at most, if these are in place of the page."""
 
@@ -40,22 +39,22 @@ _DEBUGGER_TITLE = re.compile(
 )
 
 _SIGNATURES = (
-    (re.compile(r"^Server Error in '[^'\n]{0,200}' Application\.", re.MULTILINE), "ASP.NET error page"),
-    (re.compile(r"^Whitelabel Error Page$", re.MULTILINE), "Spring error page"),
-    (re.compile(r"^Software error:$", re.MULTILINE), "Perl CGI error"),
-    (re.compile(r"^Error displaying the error page: ", re.MULTILINE), "Joomla error page"),
-    (re.compile(r"^(?:Guru Meditation:|Error 5\d\d Backend fetch failed)$", re.MULTILINE), "Varnish error page"),
-    (re.compile(r"^Error Occurred While Processing Request$", re.MULTILINE), "ColdFusion error page"),
-    (re.compile(r"^You have an error in your SQL syntax; check the manual", re.MULTILINE), "MySQL error message"),
-    (re.compile(r"^(?:Query failed.{0,80})?\bORA-\d{5}: ", re.MULTILINE), "Oracle error message"),
-    (re.compile(r"^SQLSTATE\[\w{5}\]", re.MULTILINE), "SQL error message"),
-    (re.compile(r"^The requested URL could not be retrieved$", re.MULTILINE), "Squid error page"),
-    (re.compile(r"^Application error: a client-side exception has occurred", re.MULTILINE), "Next.js error page"),
-    (re.compile(r"^The website encountered an unexpected error", re.MULTILINE), "Drupal error page"),
-    (re.compile(r"^Cannot (?:GET|POST) /\S*$", re.MULTILINE), "Express error page"),
-    (re.compile(r"^Sinatra doesn’t know this ditty", re.MULTILINE), "Sinatra error page"),
+    ("Server Error in '", "ASP.NET error page"),
+    ("Whitelabel Error Page", "Spring error page"),
+    ("Software error:", "Perl CGI error"),
+    ("Error displaying the error page: ", "Joomla error page"),
+    ("Guru Meditation:", "Varnish error page"),
+    ("Error Occurred While Processing Request", "ColdFusion error page"),
+    ("You have an error in your SQL syntax; check the manual", "MySQL error message"),
+    ("ORA-", "Oracle error message"),
+    ("SQLSTATE[", "SQL error message"),
+    ("The requested URL could not be retrieved", "Squid error page"),
+    ("Application error: a client-side exception has occurred", "Next.js error page"),
+    ("The website encountered an unexpected error", "Drupal error page"),
+    ("Cannot GET /", "Express error page"),
+    ("Sinatra doesn’t know this ditty", "Sinatra error page"),
 )
-"""Lines that only such pages have, in main texts of at most `_MAX_SIGNED` letters."""
+"""Beginnings of lines that only such pages have, in main texts of at most `_MAX_SIGNED` letters."""
 _MAX_SIGNED = 1_500
 _IS_NOT_FOUND = re.compile(
     r"status=404|\b404\b|\bnot found\b|No route matches|Cannot GET /|know this ditty", re.IGNORECASE
@@ -89,6 +88,8 @@ def is_not_found(evidence: PageEvidence) -> bool:
 def _php_at_the_end(body: bytes) -> str | None:
     """A fatal error ends a PHP script: its message is the end of the page, however much was printed before."""
     tail = body[-_TAIL_BYTES:]
+    if b" error</b>:" not in tail:
+        return None
     start = max(tail.rfind(level) for level in _PHP_LEVELS)
     if start < 0 or _PHP_END.search(tail, start) is None:
         return None
@@ -97,7 +98,7 @@ def _php_at_the_end(body: bytes) -> str | None:
 
 def _php_only(evidence: PageEvidence) -> str | None:
     """PHP messages with next to nothing beside them."""
-    if _PHP_LEVEL.search(evidence.main) is None:
+    if " on line " not in evidence.main:
         return None
     levels = [match["level"] for match in _PHP_MESSAGE.finditer(evidence.main)]
     beside = _PHP_MESSAGE.sub("", evidence.main)
@@ -116,7 +117,8 @@ def _debugger(evidence: PageEvidence) -> str | None:
 def _signature(evidence: PageEvidence) -> str | None:
     if evidence.length > _MAX_SIGNED:
         return None
-    return next((name for pattern, name in _SIGNATURES if pattern.search(evidence.main)), None)
+    lines = "\n" + evidence.main
+    return next((name for beginning, name in _SIGNATURES if "\n" + beginning in lines), None)
 
 
 def _trace(evidence: PageEvidence) -> str | None:

@@ -139,6 +139,9 @@ _BY_STATUS = {
     **dict.fromkeys(("500", "502", "503", "504", "521", "522", "523", "525"), FailureKind.PLACEHOLDER),
     "401": FailureKind.LOGIN_WALL,
 }
+_AROUND = _FILLERS | _BY_STATUS.keys()
+_VOCABULARY = _AROUND.union(*(words.split() for words in _STATEMENTS))
+"""All words of statements: nearly all other titles and lines have another word."""
 _WORD = re.compile(r"[^\W_]+")
 _SEPARATOR = re.compile(r"\s+[|‹›«»·•:–—-]+\s+|[|•]|:\s|\s\(|\)")
 _MAX_STATEMENT = 120
@@ -150,6 +153,8 @@ def statement(line: str) -> ErrorStatement | None:
     if not 0 < len(line) <= _MAX_STATEMENT:
         return None
     words = _WORD.findall(line.casefold())
+    if not _VOCABULARY.issuperset(words):
+        return None
     status = next((word for word in words if word in _BY_STATUS), None)
     for kept in (words, *_shortened(words)):
         found = _STATEMENTS.get(" ".join(kept))
@@ -164,8 +169,7 @@ def statement(line: str) -> ErrorStatement | None:
 def _shortened(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     """The words without status codes at their ends, without other words at their beginning, and without both."""
     coded = _without(words, _BY_STATUS.keys(), _BY_STATUS.keys())
-    either = _BY_STATUS.keys() | _FILLERS
-    return coded, _without(words, either, _BY_STATUS.keys()), _without(words, either, either)
+    return coded, _without(words, _AROUND, _BY_STATUS.keys()), _without(words, _AROUND, _AROUND)
 
 
 def _without(words: list[str], before: Set[str], after: Set[str]) -> list[str]:
