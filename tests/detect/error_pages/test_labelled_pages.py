@@ -49,8 +49,9 @@ def test_recognition(judged: list[JudgedPage]) -> None:
     tuned = [one for one in judged if one.page.split == "tune"]
     assert [one.page.page for one in tuned if one.kind != one.page.label] == []
     reported = [one for one in judged if one.page.split == "report"]
-    found = {kind: score(reported, kind).found for kind in KINDS}
-    assert found == {"soft-404": 22, "block-page": 18, "login-wall": 21, "placeholder": 28}
+    for kind, measured in {"soft-404": 25, "block-page": 18, "login-wall": 23, "placeholder": 32}.items():
+        assert score(reported, kind).found >= measured, kind
+        assert score(reported, kind).precision == 1.0, kind
     assert [one.page.page for one in reported if one.page.label == ORDINARY and one.kind != ORDINARY] == []
 
 

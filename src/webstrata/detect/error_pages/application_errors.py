@@ -24,7 +24,7 @@ _DEBUGGERS = (
     (re.compile(r"// Werkzeug Debugger$"), b"", "Werkzeug debugger"),
     (re.compile(r"^Starlette Debugger$"), b"", "Starlette debugger"),
     (re.compile(r"^Action Controller: Exception caught$"), b"", "Rails error page"),
-    (re.compile(r" at /"), b"NONE,NOTRACE", "Django debug page"),
+    (re.compile(r" at /"), b'content="NONE,NOARCHIVE"', "Django debug page"),
     (re.compile(r" at /"), b"__sinatra__", "Sinatra error page"),
     (re.compile(r"cannot handle your request$|^Application Debug|Error"), b"id=sanic", "Sanic error page"),
     (re.compile(r"\((?:4|5)\d\d [A-Z][A-Za-z ]+\)$"), b"Symfony Exception", "Symfony error page"),
@@ -51,18 +51,19 @@ _SIGNATURES = (
     ("The requested URL could not be retrieved", "Squid error page"),
     ("Application error: a client-side exception has occurred", "Next.js error page"),
     ("The website encountered an unexpected error", "Drupal error page"),
+    ("Type Exception Report", "Tomcat error page"),
     ("Cannot GET /", "Express error page"),
     ("Sinatra doesn’t know this ditty", "Sinatra error page"),
 )
 """Beginnings of lines that only such pages have, in main texts of at most `_MAX_SIGNED` letters."""
-_MAX_SIGNED = 1_500
+_MAX_SIGNED = 4_000
 _IS_NOT_FOUND = re.compile(
-    r"status=404|\b404\b|\bnot found\b|No route matches|Cannot GET /|know this ditty", re.IGNORECASE
+    r"status=404|\b404\b|\b(?:Not|[Pp]age not) [Ff]ound\b|No route matches|Cannot GET /|know this ditty"
 )
-_NOT_FOUND_BYTES = 4_096
+_NOT_FOUND_CHARS = 4_096
 
 _TRACE_HEAD = re.compile(
-    r"^(?:Traceback \(most recent call last\)|[\w.$]{3,200}(?:Exception|Error)\b|panic: |goroutine \d{1,9} \[)"
+    r"^(?:Traceback \(most recent call last\)|[\w.$]{0,200}(?:Exception|Error)\b|panic: |goroutine \d{1,9} \[)"
 )
 _TRACE_LINE = re.compile(r"\bat [\w.$<>/ ]{1,200}\(|\bFile \"[^\"\n]{1,300}\", line \d|\.go:\d|\bgoroutine \d")
 _MIN_TRACE_LINES = 2
@@ -81,7 +82,7 @@ def application_error(evidence: PageEvidence) -> str | None:
 
 def is_not_found(evidence: PageEvidence) -> bool:
     """Whether an application error says that the address does not exist."""
-    shown = evidence.title if not evidence.is_short else evidence.main[:_NOT_FOUND_BYTES]
+    shown = f"{evidence.title}\n{evidence.main[:_NOT_FOUND_CHARS]}" if evidence.is_short else evidence.title
     return _IS_NOT_FOUND.search(shown) is not None or b"No route matches" in evidence.body[:MAX_MARKUP_BYTES]
 
 

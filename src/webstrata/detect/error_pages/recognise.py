@@ -139,7 +139,8 @@ def _weighed(evidence: PageEvidence, title: ErrorStatement | None) -> ErrorPage 
         reasons[kind] = reason
     # A password field alone may be a box beside the content.
     if (weights[FailureKind.LOGIN_WALL] or evidence.length <= _NEXT_TO_NOTHING) and _PASSWORD.search(evidence.markup):
-        weights[FailureKind.LOGIN_WALL] += 2
+        # A refusal with a sign-in form asks to sign in.
+        weights[FailureKind.LOGIN_WALL] += 2 + weights.pop(FailureKind.BLOCK_PAGE, 0)
     for kind in _asked_for(evidence):
         del weights[kind]
     if not weights:

@@ -59,6 +59,8 @@ SPACED = [
         rf"|followed)[^.\n]{{0,60}}(?:not|moved|removed|deleted|unavailable|no longer)",
     ),
     *_sentence(_N, 2, "specified", r"\b(?:invalid|no) (?:thread|post|topic|forum|page|article) specified"),
+    *_sentence(_N, 1, "notify", r"\bfollowed a valid link, please notify"),
+    *_sentence(_N, 2, "matched|matches", r"\bno (?:handler|route) match(?:ed|es)\b"),
     *_sentence(_N, 2, "text", r"\bthere is currently no text in this page"),
     *_sentence(_N, 2, "followed", r"\bfollowed a broken link"),
     *_sentence(_N, 2, "isn", r"\bthere isn['’]t a [\w ]{1,30} (?:site|page) here"),
@@ -158,8 +160,8 @@ SPACED = [
         r"\berror establishing a database connection|\bcould not connect to (?:mysql|the database"
         r"|database)|\b(?:database )?connection failed\b",
     ),
-    *_sentence(_X, 2, "critical", r"\bthere has been a critical error on (?:this|your) website"),
-    *_sentence(_X, 2, "kritischen", r"\bes gab einen kritischen fehler"),
+    *_sentence(_X, 3, "critical", r"\bthere has been a critical error on (?:this|your) website"),
+    *_sentence(_X, 3, "kritischen", r"\bes gab einen kritischen fehler"),
     *_sentence(
         _X,
         2,
@@ -278,9 +280,9 @@ SPACED = [
     *_sentence(
         _L,
         2,
-        "sesión|identificarte",
+        "sesión|identificarte|acceder",
         r"\b(?:debe|debes|por favor|tienes que|necesita)[^.\n]{0,20}(?:iniciar sesión|inicia sesión"
-        r"|identificar)",
+        r"|identificar|acceder para)",
     ),
     *_sentence(
         _L,

@@ -71,7 +71,7 @@ przerwa techniczna|wewnętrzny błąd serwera|технические работ�
 údržba|probíhá údržba|the website is under construction|this website is for sale|this domain is for sale
 domain for sale|diese domain steht zum verkauf|ce domaine est à vendre|este dominio está en venta
 """
-_OUTAGE_WEAK = "maintenance|coming soon|under construction|error|wartung|oops|unavailable|default page"
+_OUTAGE_WEAK = "maintenance|coming soon|under construction|wartung|unavailable|default page"
 _BLOCKED = """
 access denied|access forbidden|access blocked|access restricted|request blocked|request rejected
 the request is blocked|request forbidden|too many requests|rate limit exceeded|rate limited
@@ -98,7 +98,7 @@ log in or sign up|login or register|members only|user sign in|site login|anmelde
 login erforderlich|anmeldung erforderlich|anmelden erforderlich|bitte anmelden|bitte einloggen|mitgliederbereich
 mitglieder login|benutzeranmeldung|connexion|se connecter|identification|authentification|connexion requise
 authentification requise|connectez vous|identifiez vous|service central d authentification|iniciar sesión
-inicio de sesión|acceder|entrar|identifícate|se requiere iniciar sesión|inicia sesión|acceso|acceso de usuarios
+inicio de sesión|acceder|entrar|identifícate|se requiere iniciar sesión|es necesario iniciar sesión|inicia sesión|acceso|acceso de usuarios
 accedi|accesso|login richiesto|autenticazione|accesso richiesto|effettua l accesso|acessar|fazer login
 iniciar sessão|login necessário|inloggen|aanmelden|inloggen vereist|aanmelden vereist|zaloguj się|logowanie
 zaloguj|wymagane logowanie|войти|вход|авторизация|вход в систему|требуется авторизация|необходимо войти|увійти
