@@ -10,7 +10,7 @@ from bench.detection.error_pages import DATA, LabelledPage, read_pages
 from tests.cli.conftest import ALWAYS_DUE, Call, LocalServer
 
 ROOT = Path(__file__).parents[3]
-PAGE = b"<title>Timetable</title><main><h1>Timetable</h1>" + b"<p>The ferry leaves at nine, at noon and at five.</p>" * 9
+PAGE = b"<title>Timetable</title><main><h1>Timetable</h1>" + b"<p>The ferry leaves at nine, noon and five.</p>" * 9
 SERVED = {
     # page of the set: kind and words of the detail
     "php-exception": ("placeholder", "PHP fatal error"),

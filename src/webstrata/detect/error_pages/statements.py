@@ -98,7 +98,8 @@ log in or sign up|login or register|members only|user sign in|site login|anmelde
 login erforderlich|anmeldung erforderlich|anmelden erforderlich|bitte anmelden|bitte einloggen|mitgliederbereich
 mitglieder login|benutzeranmeldung|connexion|se connecter|identification|authentification|connexion requise
 authentification requise|connectez vous|identifiez vous|service central d authentification|iniciar sesión
-inicio de sesión|acceder|entrar|identifícate|se requiere iniciar sesión|es necesario iniciar sesión|inicia sesión|acceso|acceso de usuarios
+inicio de sesión|acceder|entrar|identifícate|se requiere iniciar sesión
+es necesario iniciar sesión|inicia sesión|acceso|acceso de usuarios
 accedi|accesso|login richiesto|autenticazione|accesso richiesto|effettua l accesso|acessar|fazer login
 iniciar sessão|login necessário|inloggen|aanmelden|inloggen vereist|aanmelden vereist|zaloguj się|logowanie
 zaloguj|wymagane logowanie|войти|вход|авторизация|вход в систему|требуется авторизация|необходимо войти|увійти
