@@ -7,7 +7,8 @@ docs/why/detection.md. Samples are drawn with a fixed seed: the same command giv
 - pairs: the labelled HTML pairs of tests/data, compared by each layer alone
 - data: the same as layers for data files
 - noise: pages visited at a fixed interval through their history, with and without learned noise
-- errors: versions that are classified as error pages (all of them are real versions, so each is a false alarm)
+- errors: versions that are classified as error pages, as first versions or after the version before (all of them are
+  real versions, so each is a false alarm)
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from msgspec.structs import replace
 
 from webstrata.detect.layers import layer_digest
 from webstrata.detect.memory import PageMemory, pack, remember
-from webstrata.detect.response_class import error_page
 from webstrata.detect.verdict import judge, judge_alone
+from webstrata.flows.crawl.parse import ParseJob, parse_content
 from webstrata.observe.page import ObservedContent, observation_of, observe_typed
 from webstrata.observe.text_runs import run_shape
 from webstrata.records import Observation
@@ -288,12 +289,14 @@ def measure_error_pages(data: Path, count: int) -> None:
     matches, pairs = [], 0
     for site in HTML_SITES:
         for path, old, new in sampled_pairs(data, site, count):
-            before, after = parsed(path, old, site), parsed(path, new, site)
             pairs += 1
-            match = error_page(200, {}, after.text or "", after.title, before.fingerprint, after.fingerprint)
-            if match is not None:
-                matches.append(f"{site}/{path}: {match.kind.value}, {match.reason}")
-    print(f"{len(matches)} of {pairs} real versions")
+            url, kind = f"https://{site}.example/{path}", MEDIA[path.rpartition(".")[2].lower()]
+            for before in (None, parsed(path, old, site).fingerprint):
+                job = ParseJob(url=url, body=new, content_type=kind, before=before, max_decoded=_MAX_BYTES)
+                match = parse_content(job).error_page
+                if match is not None:
+                    matches.append(f"{site}/{path}: {match.kind.value}, {match.detail}")
+    print(f"{len(matches)} alarms; {pairs} real versions, each as a first version and after the one before")
     print("\n".join(matches))
 
 

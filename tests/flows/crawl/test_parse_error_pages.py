@@ -8,7 +8,7 @@ import pytest
 
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import moved, reply
-from webstrata.records import ChangeKind
+from webstrata.records import ChangeKind, Failure, FailureKind, PageRules
 
 PAGE = "http://a.test/page"
 STORY = "".join(
@@ -80,14 +80,95 @@ def test_a_lasting_notice_becomes_the_page(run_scenario: Callable[..., None]) ->
     run_scenario(scenario)
 
 
-def test_a_first_visit_accepts_an_ambiguous_error_page(run_scenario: Callable[..., None]) -> None:
-    """A page that says `not found` at its first visit is taken as the page."""
+ON_FIRST_VISITS = {name: answer for name, answer in DISGUISES.items() if name != "nothing"}
+
+
+@pytest.mark.parametrize("name", ON_FIRST_VISITS)
+def test_error_pages_at_the_first_visit(run_scenario: Callable[..., None], name: str) -> None:
+    """An error page at the first visit is a failure: no version, no template; the page's content is `new` later."""
+    answer, kind = ON_FIRST_VISITS[name]
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, answer, reply(GOOD))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        page = await archiver.page(PAGE)
+        assert (page.fingerprint, page.payload, page.memory, page.changes) == (None, None, b"", 0)
+        async with archiver.node.store() as store:
+            assert await store.pages.templates(["a.test"]) == {}
+        await archiver.crawl(after_s=DAY_S)
+        assert await archiver.outcomes(PAGE) == [kind, "new"]
+
+    run_scenario(scenario)
+
+
+def test_a_page_about_errors_is_content(run_scenario: Callable[..., None]) -> None:
+    """A page that explains what `not found` means is taken as the page."""
 
     async def scenario(archiver: Archiver) -> None:
         archiver.servers.serve(PAGE, reply("<title>404</title><p>What the status 404 means: the page was not found."))
         await archiver.watch(PAGE)
         await archiver.crawl()
         assert await archiver.outcomes(PAGE) == ["new"]
+
+    run_scenario(scenario)
+
+
+def test_redirects_to_a_sign_in_page(run_scenario: Callable[..., None]) -> None:
+    """A redirect to a sign-in page is a failure; the same sign-in page is content if its address is watched."""
+    sign_in = "http://a.test/login?next=/page"
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, moved(sign_in, 302))
+        archiver.servers.serve(sign_in, DISGUISES["login"][0])
+        await archiver.watch(PAGE)
+        await archiver.watch(sign_in)
+        await archiver.crawl()
+        assert await archiver.outcomes(PAGE) == ["login-wall"]
+        assert (await archiver.visits(PAGE))[0].failure == Failure(
+            kind=FailureKind.LOGIN_WALL, detail="redirected to a sign-in page"
+        )
+        assert await archiver.outcomes(sign_in) == ["new"]
+
+    run_scenario(scenario)
+
+
+def test_rules_select_a_part(run_scenario: Callable[..., None]) -> None:
+    """A page whose rules select a part of what was served is content."""
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply("<title>Log in</title><h1>Log in</h1><p id=note>Closed on Friday.</p>"))
+        await archiver.watch(PAGE, page_rules=PageRules(include=("#note",)))
+        await archiver.crawl()
+        assert await archiver.outcomes(PAGE) == ["new"]
+
+    run_scenario(scenario)
+
+
+def test_warnings_above_a_page(run_scenario: Callable[..., None]) -> None:
+    """A page with a PHP warning above its content is content; one that ends with a fatal error is incomplete."""
+    warning = "<br />\n<b>Warning</b>:  Undefined variable $a in <b>/a.php</b> on line <b>1</b><br />\n"
+    fatal = "<br />\n<b>Fatal error</b>:  Uncaught Error: x in /a.php:9\n in <b>/a.php</b> on line <b>9</b><br />\n"
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(GOOD), reply(warning + GOOD), reply(GOOD + fatal), reply(GOOD))
+        await archiver.watch(PAGE)
+        for _ in range(4):
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "same", "placeholder", "same"]
+
+    run_scenario(scenario)
+
+
+def test_refusals_name_the_service(run_scenario: Callable[..., None]) -> None:
+    """The detail of a refusal by status names the service that the headers declare."""
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply("<p>no", 403, x_dd_b="1", x_datadome="protected"))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        failure = (await archiver.visits(PAGE))[0].failure
+        assert failure == Failure(kind=FailureKind.DENIED, detail="status 403: DataDome block")
 
     run_scenario(scenario)
 

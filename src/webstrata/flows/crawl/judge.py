@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webstrata.detect.error_pages.blocks import blocked_by
 from webstrata.detect.layers import deciding_layer
 from webstrata.detect.learned_phrases import learned_phrases
 from webstrata.detect.memory import PageMemory, memory_under_other_rules, pack, remember, unpack
@@ -193,8 +194,14 @@ def _failure(result: VisitResult, parsed: ParsedContent | None) -> Failure | Non
         detail = "304, but no copy is held; the next request is unconditional"
         return Failure(kind=FailureKind.NO_ORIGINAL, detail=detail)
     if kind not in (StatusClass.CONTENT, StatusClass.GONE):
-        return Failure(kind=_FAILED.get(kind, FailureKind.DENIED), detail=f"status {response.status}")
+        return Failure(kind=_FAILED.get(kind, FailureKind.DENIED), detail=_status_detail(response))
     return None
+
+
+def _status_detail(response: Exchange) -> str:
+    """The status, and the service that blocks crawlers if the headers name one."""
+    service = blocked_by(dict(response.headers))
+    return f"status {response.status}" if service is None else f"status {response.status}: {service}"
 
 
 KEPT_HEADERS = frozenset(

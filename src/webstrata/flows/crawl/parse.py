@@ -9,12 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.coding import Decoded, decode, decoded_digest
-from webstrata.detect.response_class import MAX_SPACES, error_page
+from webstrata.detect.error_pages.evidence import MAX_SPACES, PageEvidence
+from webstrata.detect.error_pages.recognise import error_page
 from webstrata.flows.crawl.content_layers import ContentLayers, content_layers
 from webstrata.observe.listings import ListedItems, listed_items
 from webstrata.observe.media import header_charset
@@ -61,6 +63,10 @@ class ParseJob(Struct, frozen=True, kw_only=True, tag="parse"):
     content_type: str | None = None
     content_encoding: str | None = None
     status: int = 200
+    requested: str = ""
+    """The page's URL, if not `url`."""
+    address: str = ""
+    """The address of the response, if not `url`."""
     headers: dict[str, str] = {}
     """Those that matter for parsing."""
     handler: str = "http"
@@ -144,7 +150,7 @@ def parse_content(job: ParseJob) -> ParsedContent:
     if job.before is None or job.before.raw != fingerprint.raw:
         # The text runs of a first version are extracted when a second one differs: most pages never change.
         fields = observation_fields(observed, job.lines, with_lines=job.before is not None or job.want_lines)
-        error = _error_page(job, observed)
+        error = _error_page(job, observed, decoded.body)
     kind = _list_kind(job, fingerprint)
     listed = _listed(job, kind, decoded.body, fingerprint)
     follow = job.want_links and not observed.nofollow and "nofollow" not in job.headers.get("x-robots-tag", "").lower()
@@ -193,13 +199,38 @@ def unparsed_fingerprint(raw: str, size: int, problem: str) -> Fingerprint:
     return Fingerprint(raw=raw, size=size, version=VERSION, data_kind=UNPARSED, data_note=problem[:_MAX_NOTE])
 
 
-def _error_page(job: ParseJob, observed: ObservedContent) -> Failure | None:
-    """The failure if the content is an error page. Only short texts can be one: longer ones are not searched."""
+def _error_page(job: ParseJob, observed: ObservedContent, body: bytes) -> Failure | None:
+    """The failure if the content is an error page."""
     fingerprint = observed.fingerprint
-    is_short = fingerprint.size < _MAX_ERROR_PAGE_BYTES and observed.spaces < MAX_SPACES
-    text = (observed.text or "") if is_short else " " * MAX_SPACES
-    error = error_page(job.status, job.headers, text, observed.title, job.before, fingerprint, failures=job.failures)
+    evidence = PageEvidence(
+        requested=job.requested or job.url,
+        address=job.address or job.url,
+        headers=job.headers,
+        body=body,
+        title=observed.title,
+        read_text=lambda: observed.text or "",
+        read_main=partial(_main_text, observed),
+        now=fingerprint,
+        is_short=fingerprint.size < _MAX_ERROR_PAGE_BYTES and observed.spaces < MAX_SPACES,
+        before=job.before,
+        failures=job.failures,
+        selects=bool(
+            job.page_rules is not None and job.page_rules.include and observed.selected and observed.selected.text
+        ),
+    )
+    error = error_page(job.status, evidence)
     return None if error is None else Failure(kind=error.kind, detail=error.reason)
+
+
+def _selects(job: ParseJob, observed: ObservedContent) -> bool:
+    """Whether the page's rules select a part that is in this content."""
+    includes = job.page_rules is not None and bool(job.page_rules.include)
+    return includes and observed.selected is not None and bool(observed.selected.text)
+
+
+def _main_text(observed: ObservedContent) -> str:
+    parts = observed.part_texts
+    return (observed.text or "") if parts is None else "\n".join(filter(None, (parts.body, parts.side)))
 
 
 def _list_kind(job: ParseJob, fingerprint: Fingerprint) -> str:

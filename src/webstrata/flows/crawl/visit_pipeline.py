@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from webstrata.detect.error_pages.blocks import BLOCK_HEADERS
 from webstrata.detect.memory import unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.flows.crawl.archive_entries import BatchEntries, VisitPositions, new_originals
@@ -54,7 +55,7 @@ PolitenessChanges = tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple
 
 OnWritten = Callable[[Sequence[VisitPositions]], object]
 
-PARSED_HEADERS = frozenset({"cf-mitigated", "x-robots-tag", "server", "location", "content-language"})
+PARSED_HEADERS = frozenset({"x-robots-tag", "server", "location", "content-language", *BLOCK_HEADERS})
 """Response headers that the parser needs, besides type and coding."""
 
 
@@ -156,6 +157,8 @@ class VisitPipeline:
             content_type=content.content_type if content is not None else response.header("content-type"),
             content_encoding=None if content is not None else response.header("content-encoding"),
             status=response.status or 0,
+            requested=page.url,
+            address=response.url,
             headers={name: value for name, value in response.headers if name in PARSED_HEADERS},
             handler=self._choose(page).name,
             page_rules=page.page_rules,
