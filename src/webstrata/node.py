@@ -213,7 +213,7 @@ class Node:
     def reader(self) -> WarcReader:
         from webstrata.archive.warc.reader import WarcReader
 
-        return WarcReader(self.home.archive, self.home.index)
+        return WarcReader(self.home.archive, self.home.index, max_body_bytes=self.settings.fetch.max_parsed)
 
     def archived_bytes(self) -> int:
         from webstrata.archive.warc.walk import total_bytes
@@ -418,6 +418,8 @@ class Node:
             await leases.close()
 
     def web(self) -> HttpWeb:
+        from webstrata.archive.warc.room import free_bytes
+        from webstrata.fetch.http.body_spool import BodySpool
         from webstrata.fetch.http.client import HttpWeb
         from webstrata.fetch.http.guard import AddressGuard
         from webstrata.fetch.http.request import FetchLimits
@@ -431,6 +433,7 @@ class Node:
                 FetchLimits(
                     header_bytes=fetch.max_headers,
                     body_bytes=fetch.max_body,
+                    memory_bytes=fetch.max_parsed,
                     connect_s=fetch.connect_timeout,
                     first_byte_s=fetch.first_byte_timeout,
                     total_s=fetch.total_timeout,
@@ -440,6 +443,7 @@ class Node:
                 ca_file=fetch.ca_file or None,
                 max_memory=fetch.max_memory,
                 name_servers=fetch.name_servers,
+                spool=BodySpool(self.home.archive, reserve=self.settings.archive.reserve, free=free_bytes),
             )
         except OSError as problem:  # no other file is opened there
             raise BadSettings(
@@ -721,6 +725,7 @@ class Node:
                 index_folder=self.home.index,
                 max_file_bytes=self.settings.archive.max_file_size,
                 reserve=self.settings.archive.reserve,
+                max_body_bytes=self.settings.fetch.max_parsed,
                 software=self.software,
                 operator=self.settings.archive.operator or None,
                 clock=self.clock,

@@ -14,6 +14,7 @@ import msgspec
 import typer
 
 from webstrata.clock import iso, span
+from webstrata.records import Visit
 
 
 @contextmanager
@@ -141,3 +142,20 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+_CUT = {
+    "length": "body cut at the size limit after {} (fetch.max_body)",
+    "time": "body cut at the time limit after {} (fetch.total_timeout)",
+    "disconnect": "body incomplete: the connection ended after {}",
+}
+
+
+def body_size(visit: Visit) -> str:
+    """The size of what a visit received, for display: `100.0 MB (cut)` if the body is incomplete."""
+    return size(visit.bytes) + (" (cut)" if visit.truncated else "")
+
+
+def cut_note(visit: Visit) -> str:
+    """Why the body of a visit is incomplete; empty if it is complete."""
+    return _CUT.get(visit.truncated or "", "").format(size(visit.bytes))

@@ -18,7 +18,14 @@ from typing import Literal
 from msgspec import Struct
 
 from webstrata.archive.index.cdxj import at_of, parse
-from webstrata.archive.index.segment import growing_name, record_line, segment_name, sorted_segment, write_segment
+from webstrata.archive.index.segment import (
+    growing_name,
+    record_line,
+    segment_name,
+    sorted_segment,
+    with_digest,
+    write_segment,
+)
 from webstrata.archive.warc.capture_table import CaptureTable
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.repair import cut_tail, repair_archive
@@ -28,6 +35,9 @@ from webstrata.clock import iso
 from webstrata.records import Original, Position, Visit
 
 FindingKind = Literal["bad", "dangling", "lost", "repaired"]
+
+# Of a gzip member that is kept in memory. The rest of a larger record is read once more, piece by piece.
+_MAX_DATA_BYTES = 64 * 1024**2
 
 # Limits the memory for the findings of a badly damaged archive; the counts cover all of them.
 _MAX_FINDINGS = 1000
@@ -177,16 +187,16 @@ class ArchiveCheck:
         name = plain_name(path.name)
         captures = self._captures[name] = CaptureTable()
         lines: list[bytes] = []
-        for item in walk(path):
+        for item in walk(path, max_data_bytes=_MAX_DATA_BYTES):
             self._on_progress(item.length)
             if isinstance(item, DamagedBytes):
                 self._check_damage(path, item)
                 continue
             self.result.records += 1
-            for fault in record_faults(item):
+            for fault in record_faults(item, path):
                 self._add("bad", name, item.offset, fault, "restore the file from a backup")
             captures.add(item)
-            line = record_line(item, name)
+            line = record_line(with_digest(path, item), name)
             if line:
                 lines.append(line)
         self._check_segment(name, lines, growing=path.name.endswith(OPEN_SUFFIX))

@@ -17,8 +17,8 @@ MAGIC = b"\x1f\x8b\x08"
 # Bytes per read. Deflate expands at most 1032 times, so the bytes of one read inflate to at most 66 MB.
 _CHUNK_BYTES = 64 * 1024
 
-# Webstrata composes records in memory and writes none of this size. A larger member of another writer is damaged.
-MAX_MEMBER_BYTES = 4 * 1024**3
+# A larger member is taken as damaged. A record of Webstrata holds one body, which `fetch.max_body` limits.
+MAX_MEMBER_BYTES = 1024**4
 
 _INFLATE_ERROR = cast("type[Exception]", isal_zlib.error)  # its type stub is wrong
 
@@ -80,14 +80,14 @@ def members(
         at = member.offset + member.length
 
 
-def member_at(file: BinaryIO, offset: int) -> GzipMember | DamagedBytes | None:
+def member_at(file: BinaryIO, offset: int, max_data_bytes: int = MAX_DATA_BYTES) -> GzipMember | DamagedBytes | None:
     """The member that starts at `offset`; None at the end of the file."""
     file.seek(offset)
     first = file.read(_CHUNK_BYTES)
     if not first:
         return None
     try:
-        return _inflate(file, offset, first, MAX_DATA_BYTES)[0]
+        return _inflate(file, offset, first, max_data_bytes)[0]
     except _BrokenMember as broken:
         return DamagedBytes(offset=offset, length=0, kind=broken.kind, what=broken.what)
 

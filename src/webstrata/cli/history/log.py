@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from webstrata.cli.options import FromOption, HomeOption, JsonOption, LimitOption, ToOption, UrlArgument
-from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, size
+from webstrata.cli.output import body_size, cut_note, date_time, iso_or_none, print_json, print_table
 from webstrata.cli.session import open_node, run_async, time_range
 from webstrata.flows.versions import watched_page
 from webstrata.records import Visit
@@ -55,10 +55,10 @@ def command(
                 visit.outcome,
                 visit.failure.kind if visit.failure else visit.status,
                 _changed(visit),
-                size(visit.bytes),
+                body_size(visit),
                 f"{visit.duration_s:.2f}s",
                 f"{visit.position.file}:{visit.position.offset}" if visit.position else "-",
-                "; ".join((*visit.reasons, *visit.learned)) or "-",
+                "; ".join(filter(None, (*visit.reasons, *visit.learned, cut_note(visit)))) or "-",
             )
             for visit in visits
         ),

@@ -185,6 +185,7 @@ class HostLanes:
             ends_at=now + self._limits.visit_s,
             max_requests=self._limits.max_requests,
             total_s=self._limits.total_s,
+            large_bodies=True,
         )
         try:
             result = await self._choose(page).visit(page, visit)
