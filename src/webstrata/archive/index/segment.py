@@ -21,7 +21,7 @@ from webstrata.archive.warc.record_pieces import HEAD_BYTES, ArchivedBody
 from webstrata.archive.warc.walk import OPEN_SUFFIX, SUFFIXES, archive_files, plain_name, walk
 
 # Of a gzip member that is kept in memory. The index needs the heads only, and digests of payloads without one.
-_MAX_DATA_BYTES = 64 * HEAD_BYTES
+_MAX_DATA_BYTES = 4 * HEAD_BYTES
 
 
 def segment_name(warc: str) -> str:

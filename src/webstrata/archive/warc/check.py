@@ -37,7 +37,7 @@ from webstrata.records import Original, Position, Visit
 FindingKind = Literal["bad", "dangling", "lost", "repaired"]
 
 # Of a gzip member that is kept in memory. The rest of a larger record is read once more, piece by piece.
-_MAX_DATA_BYTES = 64 * 1024**2
+_MAX_DATA_BYTES = 16 * 1024**2
 
 # Limits the memory for the findings of a badly damaged archive; the counts cover all of them.
 _MAX_FINDINGS = 1000

@@ -64,10 +64,17 @@ def command(
     elif sys.stdout.isatty():
         _print_text(version)
     else:
-        problem = version.write(sys.stdout.buffer.write)
+        problem = version.write(_write)
         sys.stdout.buffer.flush()
         if problem is not None:
             typer.echo(f"The body is not what its Content-Encoding header says: {printable(problem)}.", err=True)
+
+
+def _write(data: bytes) -> None:
+    """Write to stdout. A pipe may take a part only, if Python does not buffer the output (PYTHONUNBUFFERED)."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
 
 
 def _print_text(version: Version) -> None:
