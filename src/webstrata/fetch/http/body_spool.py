@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 _MAX_WAITING_BYTES = 8 * 2**20
 """Bytes of one body that may wait for the disk; then nothing more is read."""
@@ -61,6 +61,7 @@ class SpooledBody:
         if self._file is None:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - open as long as this object exists
+            finalize(self, self._file.close)
         for part in parts:
             view = memoryview(part)
             while view:
@@ -112,8 +113,9 @@ class BodySpool:
         except OSError as problem:
             raise SpoolError(f"a body cannot be written to {self._folder}: {problem.strerror or problem}") from None
 
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+    async def close(self) -> None:
+        """Wait until nothing is written any more."""
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
 
 class BodyWriter:

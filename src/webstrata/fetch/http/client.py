@@ -104,7 +104,7 @@ class HttpWeb:
         await self._names.close()
         self._pool.close()
         if self._spool is not None:
-            self._spool.close()
+            await self._spool.close()
         await asyncio.sleep(0)  # lets the event loop call `connection_lost`
 
     async def _wait_for_connection(self, limit_s: float) -> bool:
