@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ALWAYS_DUE, PROGRAM, Call, call_process, environment, started
-from tests.cli.large_files import LargeFiles, large_files, sha256
+from tests.cli.conftest import ALWAYS_DUE, Call, call_process, environment, started
+from tests.cli.large_files import MEASURED, LargeFiles, large_files, sha256
 
 MB = 1_000_000
 SIZE = 120 * MB
@@ -27,18 +25,10 @@ def files() -> Iterator[LargeFiles]:
 
 def measured(home: Path, *words: object, **more: str) -> tuple[int, int, str]:
     """(exit code, largest resident memory in bytes, stderr) of a command."""
-    process = subprocess.Popen(
-        [*PROGRAM, "--home", str(home), *map(str, words)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment(**more),
-    )
-    assert process.stderr is not None
-    err = process.stderr.read().decode()
-    process.stderr.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), err
+    peak = home / "peak"
+    command = [*MEASURED, "--home", str(home), *map(str, words), str(peak)]
+    result = subprocess.run(command, capture_output=True, env=environment(**more), check=False)
+    return result.returncode, 1024 * int(peak.read_text()), result.stderr.decode()
 
 
 def test_memory_does_not_depend_on_the_body(home: Path, files: LargeFiles, call: Call) -> None:

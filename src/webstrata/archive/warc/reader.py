@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.lookup import Index
 from webstrata.archive.warc import http_head
-from webstrata.archive.warc.members import MAGIC, MAX_DATA_BYTES, DamagedBytes, member_at
+from webstrata.archive.warc.members import MAGIC, MAX_DATA_BYTES, DamagedBytes, KeptData, member_at
 from webstrata.archive.warc.record import WarcRecord, bare_uri, parse_record
 from webstrata.archive.warc.record_pieces import HEAD_BYTES, ArchivedBody, member_pieces
 from webstrata.archive.warc.walk import OPEN_SUFFIX, records_of
@@ -108,7 +108,7 @@ class WarcReader:
             file.seek(offset)
             if file.read(2) != MAGIC[:2]:
                 return _plain_record(path, offset, self.max_body_bytes + HEAD_BYTES)
-            member = member_at(file, offset, self.max_body_bytes + HEAD_BYTES)
+            member = member_at(file, offset, KeptData(self.max_body_bytes + HEAD_BYTES, HEAD_BYTES))
         if member is None or isinstance(member, DamagedBytes):
             return member
         return next(records_of(member))

@@ -103,7 +103,7 @@ class ArchivedVisits:
     def _parts(self, path: Path) -> Iterator[_Part]:
         """The captures of a file, each with its request, which is the next record."""
         capture: WarcRecord | None = None
-        for item in walk(path, max_data_bytes=self._reader.max_body_bytes + HEAD_BYTES):
+        for item in walk(path, max_data_bytes=self._reader.max_body_bytes + HEAD_BYTES, of_larger=HEAD_BYTES):
             self._on_progress(item.length)
             if isinstance(item, DamagedBytes):
                 self.unreadable += 1
