@@ -344,7 +344,7 @@ def _zstd(body: _Source, limit: int, write: _Write) -> _Step:
     engine = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
     try:
         declared = zstandard.frame_content_size(body[:_PIECE])  # -1: not declared
-        with engine.stream_reader(body, read_across_frames=True) as reader:
+        with engine.stream_reader(cast("bytes", body), read_across_frames=True) as reader:  # both have what it needs
             while data := reader.read(min(output.room, _PIECE)):
                 if not output.take(data):
                     break

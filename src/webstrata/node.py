@@ -500,6 +500,11 @@ class Node:
         coding = response.header("content-encoding")
         return decode(response.body, coding, max_bytes=self.settings.fetch.max_decoded).body
 
+    def _large_body_s(self) -> float:
+        """How long a body may take beyond `fetch.total_timeout`: as long for each part that fits into memory."""
+        fetch = self.settings.fetch
+        return fetch.total_timeout * max(0.0, fetch.max_body / max(1, fetch.max_parsed) - 1)
+
     @asynccontextmanager
     async def crawling(
         self,
@@ -560,6 +565,7 @@ class Node:
                         max_requests=self.settings.fetch.visit_requests,
                         visit_s=self.settings.fetch.visit_timeout,
                         total_s=self.settings.fetch.total_timeout,
+                        large_s=self._large_body_s(),
                     ),
                     stop_s=self.settings.crawl.stop_timeout,
                     whole_batches=whole_batches,

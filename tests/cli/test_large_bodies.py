@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import ALWAYS_DUE, Call, call_process, environment, started
 from tests.cli.large_files import MEASURED, LargeFiles, large_files, sha256
+from webstrata.archive.warc.room import free_bytes
 
 MB = 1_000_000
 SIZE = 120 * MB
@@ -135,3 +136,20 @@ def test_stopped_in_the_middle(home: Path, files: LargeFiles, call: Call) -> Non
     files.go.set()
     assert call_process("--home", home, "crawl", **files.settings).code == 0
     assert call("--home", home, "cat", url, "--json", **files.settings).json["raw"] == sha256(30 * MB)
+
+
+def test_body_that_does_not_fit_on_the_disk(home: Path, files: LargeFiles, call: Call) -> None:
+    """A file that would leave less than `archive.reserve` is given up at once; the log says why, and others go on."""
+    large, small = files.url(size=9_000 * MB), files.url(size=3 * MB)
+    call("--home", home, "watch", large, small)
+    reserve = free_bytes(home) - 5_000 * MB
+    if reserve < 0:
+        pytest.skip("the disk has less than 5 GB left")
+    crawled = call_process("--home", home, "crawl", **files.settings, WEBSTRATA_ARCHIVE_RESERVE=f"{reserve}B")
+    assert crawled.code == 0
+    (visit,) = call("--home", home, "log", large, "--json").json["visits"]
+    assert visit["failure"]["kind"] == "handler"
+    assert "archive.reserve" in visit["failure"]["detail"]
+    assert call("--home", home, "cat", small, "--json", **files.settings).json["raw"] == sha256(3 * MB)
+    check = call("--home", home, "check", "--json").json
+    assert (check["bad"], check["dangling"], check["lost"]) == (0, 0, 0)

@@ -9,6 +9,7 @@ from base64 import b32encode
 from collections.abc import Iterator
 from hashlib import sha1, sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -68,8 +69,8 @@ def large_capture(body: TestBody, url: str = "http://example.com/large") -> Capt
     return replace(capture, exchange=replace(capture.exchange, large=body), payload=body.payload)
 
 
-def archive_in(folder: Path, **options: object) -> WarcArchive:
-    return WarcArchive(  # type: ignore[call-arg]
+def archive_in(folder: Path, **options: Any) -> WarcArchive:
+    return WarcArchive(
         folder / "archive", software="test/1", operator=None, clock=ManualClock(NOW), max_body_bytes=LIMIT, **options
     )
 
