@@ -80,6 +80,8 @@ def test_cut_bodies_are_said_in_tables(home: Path, files: LargeFiles, call: Call
     assert "2 with a cut body" in crawled.err.splitlines()[-1]
     again = call_process("--home", home, "crawl", url, torn, "--json", **large)
     assert again.json["cut"] == 2
+    assert call("--home", home, "status", "--json").json["cut"] == 2
+    assert "2 pages have an incomplete last body" in call("--home", home, "status").text
     log = call("--home", home, "log", url).text
     assert "7.0 MB (cut)" in log
     assert "body cut at the size limit after 4.0 MB (fetch.max_body)" in log
@@ -92,6 +94,8 @@ def test_cut_bodies_are_said_in_tables(home: Path, files: LargeFiles, call: Call
     assert "4.0 MB, SHA-256 " in diff.text
     assert "7.0 MB, SHA-256 " in diff.text
     assert diff.err.count("is incomplete: body cut") == 2
+    assert call_process("--home", home, "crawl", url, **files.settings, **ALWAYS_DUE).code == 0
+    assert call("--home", home, "status", "--json").json["cut"] == 1
 
 
 def test_preview_of_a_large_body(home: Path, files: LargeFiles, call: Call) -> None:

@@ -12,6 +12,7 @@ from webstrata.clock import ManualClock
 from webstrata.records import AddressState, HostDayTotals, HostState, Original, Page, RobotsState, Site, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.tables import metadata
+from webstrata.remember.totals import CUT
 
 DOC = (Path(__file__).parents[2] / "docs/reference/store.md").read_text()
 
@@ -35,6 +36,7 @@ def test_everything_is_documented() -> None:
         ("SELECT site_id, count(*) FROM pages WHERE site_id IS NOT NULL GROUP BY site_id", "ix_pages_site"),
         ("SELECT * FROM pages WHERE host = 'a' AND id > 5 ORDER BY id LIMIT 9", "ix_pages_host"),
         ("SELECT * FROM visits WHERE page_id = 5 ORDER BY at DESC LIMIT 9", "uq_visits_page_at"),
+        (str(CUT), "ix_visits_cut"),
     ],
 )
 def test_no_scan(sqlite_url: str, query: str, index: str) -> None:

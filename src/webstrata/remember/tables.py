@@ -179,6 +179,7 @@ visits = Table(
     Column("learned", Text),
 )
 Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
+Index("ix_visits_cut", visits.c.page_id, visits.c.at, sqlite_where=visits.c.truncated.is_not(None))
 
 originals = Table(
     "originals",

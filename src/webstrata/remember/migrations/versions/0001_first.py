@@ -392,3 +392,5 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
     op.create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
+    cut = sa.text("truncated IS NOT NULL")
+    op.create_index("ix_visits_cut", "visits", ["page_id", "at"], unique=False, sqlite_where=cut, postgresql_where=cut)
