@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Callable
 
+from tests.flows.capture.capturing import capture
 from tests.flows.conftest import DAILY, DAY_S, Archiver
 from tests.flows.scripted_servers import reply
 from webstrata.records import UNPARSED, Visit
@@ -154,3 +155,18 @@ def test_rebuilt_from_the_archive(run_scenario: RunScenario) -> None:
 
 def facts(visit: Visit) -> tuple[object, ...]:
     return visit.url, visit.at, visit.outcome, visit.raw, visit.payload, visit.bytes, visit.truncated, visit.position
+
+
+def test_captures_hold_bodies_in_memory(run_scenario: RunScenario) -> None:
+    """A capture parses what it certifies: there a body is cut at `fetch.max_parsed`, and its page is an error."""
+    file = "http://a.test/dump"
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve("http://a.test/", reply(f'<p>text <a href="{file}">dump</a>'))
+        archiver.servers.serve(file, reply(BODY, kind=BINARY))
+        taken = await capture(archiver)
+        assert taken.verdicts()["/dump"] == "error"
+        assert {record.body for record in archiver.records(file)} <= {BODY[:200_000], b""}
+        assert not [path for path in archiver.warcs() if "-large-" in path.name]
+
+    run_scenario(scenario, *LIMITS)
