@@ -176,7 +176,7 @@ def test_two_bodies_share_the_space(tmp_path: Path) -> None:
     spool = BodySpool(tmp_path, reserve=0, free=lambda folder: 5_000_000)
 
     async def use() -> list[str]:
-        writers = [spool.open(2_000_000, lambda: None), spool.open(2_000_000, lambda: None)]
+        writers = [spool.open(2_000_000, 1_000_000, lambda: None) for _ in range(2)]
         for writer in writers:
             writer.add([bytes(2_000_000)])
             await asyncio.wait({asyncio.ensure_future(writer.finish())})
@@ -186,6 +186,40 @@ def test_two_bodies_share_the_space(tmp_path: Path) -> None:
     first, second = asyncio.run(use())
     assert first == ""
     assert "too little space" in second
+
+
+def test_slow_disk_stops_the_reading(play: Play, tmp_path: Path) -> None:
+    """While the disk does not take what arrived, nothing more is read: the server cannot send on."""
+    may_write, sent = threading.Event(), [0]
+    body_bytes = 60_000_000
+
+    def script(peer: Conversation) -> None:
+        peer.request()
+        peer.send(OK + b"Content-Length: %d\r\n\r\n" % body_bytes)
+        while sent[0] < body_bytes:
+            peer.send(BODY[:100_000])
+            sent[0] += 100_000
+            if sent[0] == 20_000_000:
+                reached.set()
+
+    reached = threading.Event()
+
+    def free(folder: Path) -> int:  # asked before each write
+        may_write.wait(60)
+        return 10**12
+
+    server = play(script)
+    spool = BodySpool(tmp_path, reserve=0, free=free)
+    limits = FetchLimits(body_bytes=body_bytes, memory_bytes=MEMORY_BYTES, first_byte_s=60.0)
+
+    async def use(web: HttpWeb) -> Exchange:
+        task = asyncio.create_task(web.fetch(server.permit(large_body=True)))
+        assert not await asyncio.to_thread(reached.wait, 1.0), "20 MB were taken while nothing was written"
+        may_write.set()
+        return await task
+
+    exchange = with_web(use, limits=limits, spool=spool, connections=10, max_memory=40_000_000)
+    assert (exchange.truncated, exchange.body_bytes) == (None, body_bytes)
 
 
 def test_two_large_bodies_at_once(play: Play, tmp_path: Path) -> None:

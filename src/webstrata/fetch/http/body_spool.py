@@ -18,8 +18,6 @@ from tempfile import TemporaryFile
 from typing import Any
 from weakref import WeakSet, finalize
 
-_MAX_WAITING_BYTES = 8 * 2**20
-"""Bytes of one body that may wait for the disk; then nothing more is read."""
 _PIECE_BYTES = 2**20
 _THREADS = 2
 _MB = 1e6
@@ -82,11 +80,11 @@ class BodySpool:
         self._bodies: WeakSet[SpooledBody] = WeakSet()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="body-spool")
 
-    def open(self, expected_bytes: int, on_written: Callable[[], None]) -> BodyWriter:
+    def open(self, expected_bytes: int, max_waiting_bytes: int, on_written: Callable[[], None]) -> BodyWriter:
         """The writer of a new body that will have about this size."""
         body = SpooledBody()
         self._bodies.add(body)
-        return BodyWriter(self, body, expected_bytes, on_written)
+        return BodyWriter(self, body, expected_bytes, max_waiting_bytes, on_written)
 
     def start(self, work: Callable[[], None]) -> None:
         """Run in a thread."""
@@ -122,12 +120,19 @@ class BodyWriter:
     """Writes one body in a thread, piece by piece and in order. To be used in the event loop."""
 
     def __init__(
-        self, spool: BodySpool, body: SpooledBody, expected_bytes: int, on_written: Callable[[], None]
+        self,
+        spool: BodySpool,
+        body: SpooledBody,
+        expected_bytes: int,
+        max_waiting_bytes: int,
+        on_written: Callable[[], None],
     ) -> None:
-        """`on_written` is called in the event loop when nothing waits any more, or writing failed."""
+        """`max_waiting_bytes`: how much may wait for the disk before nothing more is read. `on_written` is called in
+        the event loop when nothing waits any more, or writing failed."""
         self._spool = spool
         self._body = body
         self._expected_bytes = expected_bytes
+        self._max_waiting_bytes = max_waiting_bytes
         self._on_written = on_written
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
@@ -140,7 +145,7 @@ class BodyWriter:
     @property
     def is_full(self) -> bool:
         """Whether to stop reading until `on_written` is called."""
-        return self._waiting_bytes > _MAX_WAITING_BYTES
+        return self._waiting_bytes > self._max_waiting_bytes
 
     def add(self, parts: Sequence[bytes]) -> None:
         """Write these parts next."""

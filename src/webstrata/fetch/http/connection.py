@@ -247,7 +247,8 @@ class HttpConnection(asyncio.Protocol):
 
     def _open_writer(self, expected_bytes: int) -> BodyWriter:
         assert self._spool is not None
-        self._writer = self._spool.open(expected_bytes, self._written)
+        # What waits for the disk has no reservation: it must fit into the free share of the connection.
+        self._writer = self._spool.open(expected_bytes, self._memory.free_bytes, self._written)
         self._timed_bytes = 0
         return self._writer
 
