@@ -89,11 +89,12 @@ def test_cut_bodies_are_said_in_tables(home: Path, files: LargeFiles, call: Call
     assert "body incomplete: the connection ended after 5.0" in lost
     cat = call("--home", home, "cat", url, **large)
     assert len(cat.out) == 7 * MB
-    assert "incomplete: body cut at the size limit after 7.0 MB" in cat.err
+    assert "is incomplete: body cut at the size limit after 7.0 MB" in cat.err
     diff = call("--home", home, "diff", url, **large)
     assert "4.0 MB, SHA-256 " in diff.text
     assert "7.0 MB, SHA-256 " in diff.text
     assert diff.err.count("is incomplete: body cut") == 2
+    assert "is incomplete: body cut" in call("--home", home, "diff", url, "--since", "1d", **large).err
     assert call_process("--home", home, "crawl", url, **files.settings, **ALWAYS_DUE).code == 0
     assert call("--home", home, "status", "--json").json["cut"] == 1
 

@@ -159,3 +159,10 @@ def body_size(visit: Visit) -> str:
 def cut_note(visit: Visit) -> str:
     """Why the body of a visit is incomplete; empty if it is complete."""
     return _CUT.get(visit.truncated or "", "").format(size(visit.bytes))
+
+
+def warn_of_cuts(visits: Iterable[Visit]) -> None:
+    """Say on stderr which of the versions that are shown are incomplete."""
+    for visit in visits:
+        if note := cut_note(visit):
+            typer.echo(f"The version of {date_time(visit.at)} is incomplete: {note}.", err=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
-from webstrata.cli.output import cut_note, iso_or_none, print_json, printable, size
+from webstrata.cli.output import iso_or_none, print_json, printable, size, warn_of_cuts
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
@@ -42,8 +42,7 @@ def command(
             return read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
 
     version = run_async(read)
-    if note := cut_note(version.visit):
-        typer.echo(f"This version is incomplete: {note}.", err=True)
+    warn_of_cuts([version.visit])
     if as_json:
         print_json(
             {

@@ -10,7 +10,7 @@ import typer
 from webstrata.cli.history.diff_story import show_story
 from webstrata.cli.history.difference_text import ShownAs, write_html, write_text
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
-from webstrata.cli.output import cut_note, date_time, iso_or_none, print_json
+from webstrata.cli.output import date_time, iso_or_none, print_json, warn_of_cuts
 from webstrata.cli.session import instant_or_ago, open_node, run_async, time_range
 from webstrata.detect.diff.difference import Difference
 from webstrata.detect.diff.html_page import as_html
@@ -90,9 +90,7 @@ def command(
 
     before, after, page_rules = run_async(read)
     url = after.visit.url
-    for version in (before, after):
-        if note := cut_note(version.visit):
-            typer.echo(f"The version of {date_time(version.visit.at)} is incomplete: {note}.", err=True)
+    warn_of_cuts([before.visit, after.visit])
     names = [f"{url} {date_time(version.visit.at)}" for version in (before, after)]
     difference = version_difference(before, after, page_rules, raw=raw, before_name=names[0], after_name=names[1])
     if as_json:
