@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from bench import (
+    bodies,
     crawl,
     documents,
     estimators,
@@ -24,6 +25,7 @@ from bench import (
 from bench.figures import Figure, as_builtins, table
 
 BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
+    "bodies": bodies.run,
     "crawl": crawl.run,
     "documents": documents.run,
     "estimators": estimators.run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import brotli
 import pytest
 import zstandard
 
-from webstrata.coding import Decoded, decode, decoded_digest
+from webstrata.coding import Decoded, PieceSource, decode, decode_pieces, decoded_digest
 
 TEXT = "".join(f"<p>Line {number} of a page, with ü and €.</p>\n" for number in range(5000)).encode()
 
@@ -182,3 +183,41 @@ def test_zstd_window_beyond_the_standard() -> None:
     parameters = zstandard.ZstdCompressionParameters(window_log=27)
     engine = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     assert decoded_body(engine.compress(TEXT) + engine.flush(), "zstd").problem == "not zstd data"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_much_output_of_the_last_input(coding: str) -> None:
+    """A decoder that has read all of its input may have megabytes of output left: they belong to the body."""
+    content = os.urandom(100_000) + bytes(5_000_000)
+    assert decoded_body(ENCODERS[coding](content), coding) == Decoded(body=content)
+
+
+@pytest.mark.parametrize("size", [1, 1000, 65536, 100_000, 10**7])
+@pytest.mark.parametrize("coding", [*ENCODERS, None])
+def test_bodies_in_pieces(coding: str | None, size: int) -> None:
+    """A body that arrives in pieces of any size is decoded as one that is in memory, without holding it."""
+    content = os.urandom(30_000) + bytes(300_000)
+    body = ENCODERS[coding](content) if coding is not None else content
+    pieces = (body[at : at + size] for at in range(0, len(body), size))
+    decoded: list[bytes] = []
+    problem = decode_pieces(PieceSource(pieces, len(body)), coding, decoded.append, max_bytes=10**7)
+    assert (problem, b"".join(decoded)) == (None, content)
+
+
+def test_several_members_in_pieces() -> None:
+    """A body of several gzip members is decoded to its end, and one with other bytes after them has a problem."""
+    body = gzip.compress(TEXT) + gzip.compress(TEXT)
+    for rest, expected in ((b"", None), (b"junk", "other bytes after the gzip data")):
+        source = PieceSource(iter([bytes([byte]) for byte in body + rest]), len(body + rest))
+        decoded: list[bytes] = []
+        assert decode_pieces(source, "gzip", decoded.append, max_bytes=10**7) == expected
+        assert b"".join(decoded) == TEXT + TEXT
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_bombs_in_pieces_stop_at_the_limit(coding: str) -> None:
+    """Decoding of pieces ends at the limit, too."""
+    bomb = BOMBS[coding]()
+    decoded: list[bytes] = []
+    problem = decode_pieces(PieceSource([bomb], len(bomb)), coding, decoded.append, max_bytes=2_000_000)
+    assert (problem, sum(map(len, decoded))) == ("decoded body cut at 2000000 bytes", 2_000_000)

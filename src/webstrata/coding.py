@@ -8,9 +8,9 @@ decoded so far are returned, and the problem is reported.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BytesIO
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 import brotli
 import zstandard
@@ -80,6 +80,48 @@ class DecodedDigest(Struct, frozen=True, kw_only=True, gc=False):
     torn: bool = False
 
 
+class _Source(Protocol):
+    """A body as the decoders read it: `bytes`, or `PieceSource`."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> bytes: ...
+
+
+class PieceSource:
+    """A body that is read from pieces, from the first byte to the last. Only the part in use is in memory."""
+
+    def __init__(self, pieces: Iterable[bytes], size: int) -> None:
+        self._pieces = iter(pieces)
+        self._size = size
+        self._at = 0
+        self._held = b""
+        """The bytes from `_at` on that were read from the pieces."""
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> bytes:
+        """A part that does not begin before the last one did."""
+        start, stop, _ = part.indices(self._size)
+        while self._at + len(self._held) < stop and (piece := next(self._pieces, b"")):
+            self._drop(start)
+            self._held += piece
+        self._drop(start)
+        return self._held[: max(0, stop - start)]
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, for decoders that read a file."""
+        data = self[self._at : self._at + size]
+        self._drop(self._at + len(data))
+        return data
+
+    def _drop(self, until: int) -> None:
+        dropped = min(max(0, until - self._at), len(self._held))
+        self._held = self._held[dropped:]
+        self._at += dropped
+
+
 class _Step(NamedTuple):
     """The result of removing one coding; `output` is None if the bytes do not have this coding."""
 
@@ -120,6 +162,32 @@ def decoded_digest(body: bytes, content_encoding: str | None, *, max_bytes: int)
     return DecodedDigest(sha256=digest.hexdigest(), size=size, problem=result.problem, torn=result.torn)
 
 
+def content_codings(content_encoding: str | None) -> list[str]:
+    """The codings that a Content-Encoding header lists, without those that change nothing."""
+    parts = (part.strip() for part in (content_encoding or "").lower().split(","))
+    return [name for name in parts if name not in ("", "identity")]
+
+
+def decode_pieces(source: PieceSource, content_encoding: str | None, write: _Write, *, max_bytes: int) -> str | None:
+    """Decode a body that is not in memory and pass it to `write`, piece by piece; returns the problem, if there is one.
+
+    Only one coding is removed: what two codings have in between would have to be in memory.
+    """
+    names = content_codings(content_encoding)
+    if not names:
+        at = 0
+        while piece := source[at : at + _OUTPUT_PIECE]:
+            write(piece)
+            at += len(piece)
+        return None
+    if len(names) > 1:
+        return "more than one content coding"
+    decoder = _DECODERS.get(names[0])
+    if decoder is None:
+        return f"unknown content coding {names[0][:40]!r}"
+    return decoder(source, max_bytes, write).problem
+
+
 def _limit(body: bytes, max_bytes: int, max_ratio: float) -> int:
     return min(max_bytes, max(_RATIO_FREE_BYTES, int(len(body) * max_ratio)))
 
@@ -128,8 +196,7 @@ def _remove_codings(body: bytes, content_encoding: str | None, limit: int, write
     """Remove all codings; the output of the last one is passed to `write`."""
     if not body or content_encoding is None:
         return _Result(None, body)
-    parts = (part.strip() for part in content_encoding.lower().split(","))
-    names = [name for name in parts if name not in ("", "identity")]
+    names = content_codings(content_encoding)
     if len(names) > MAX_CODINGS:
         return _Result(None, body, f"more than {MAX_CODINGS} content codings")
     for index, name in enumerate(reversed(names), 1):
@@ -192,7 +259,7 @@ class _Output:
         return self.step(f"{name} data broken" if self.size else f"not {name} data", torn=True)
 
 
-def _gzip(body: bytes, limit: int, write: _Write) -> _Step:
+def _gzip(body: _Source, limit: int, write: _Write) -> _Step:
     output = _Output(limit, write)
     rest, start = b"", 0
     for _ in range(_MAX_MEMBERS):
@@ -214,7 +281,7 @@ def _gzip(body: bytes, limit: int, write: _Write) -> _Step:
 
 
 def _inflate(
-    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, output: _Output
+    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: _Source, start: int, output: _Output
 ) -> tuple[bytes, int, bool]:
     """Decode one deflate stream; returns the unused input, where the body continues, and whether the stream ended.
 
@@ -233,7 +300,7 @@ def _inflate(
         rest = b""
 
 
-def _deflate(body: bytes, limit: int, write: _Write) -> _Step:
+def _deflate(body: _Source, limit: int, write: _Write) -> _Step:
     """Decode zlib data, as the standard requires, or a raw deflate stream, which some servers send."""
     output = _Output(limit, write)
     engine = igzip_lib.IgzipDecompressor(flag=_deflate_flag(body[:_PIECE]))
@@ -252,15 +319,19 @@ def _deflate_flag(start: bytes) -> int:
     return igzip_lib.DECOMP_ZLIB
 
 
-def _brotli(body: bytes, limit: int, write: _Write) -> _Step:
+def _brotli(body: _Source, limit: int, write: _Write) -> _Step:
     output = _Output(limit, write)
     engine = brotli.Decompressor()
     try:
         for start in range(0, len(body), _PIECE):
             piece = body[start : start + _PIECE]
             open_ended = output.take(engine.process(piece, output_buffer_limit=output.piece))
-            while open_ended and not engine.can_accept_more_data():
-                open_ended = output.take(engine.process(b"", output_buffer_limit=output.piece))
+            # A decoder that has read all of its input may still have output.
+            while open_ended and not engine.is_finished():
+                more = engine.process(b"", output_buffer_limit=output.piece)
+                if not more and engine.can_accept_more_data():
+                    break
+                open_ended = output.take(more)
             if engine.is_finished() or not open_ended:
                 break
     except brotli.error:
@@ -268,12 +339,12 @@ def _brotli(body: bytes, limit: int, write: _Write) -> _Step:
     return output.step() if engine.is_finished() else output.ended_early("br")
 
 
-def _zstd(body: bytes, limit: int, write: _Write) -> _Step:
+def _zstd(body: _Source, limit: int, write: _Write) -> _Step:
     output = _Output(limit, write)
     engine = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
     try:
-        declared = zstandard.frame_content_size(body)  # -1: not declared
-        with engine.stream_reader(body, read_across_frames=True) as reader:
+        declared = zstandard.frame_content_size(body[:_PIECE])  # -1: not declared
+        with engine.stream_reader(cast("bytes", body), read_across_frames=True) as reader:  # both have what it needs
             while data := reader.read(min(output.room, _PIECE)):
                 if not output.take(data):
                     break
@@ -282,7 +353,7 @@ def _zstd(body: bytes, limit: int, write: _Write) -> _Step:
     return output.ended_early("zstd") if output.size < declared else output.step()
 
 
-_DECODERS: dict[str, Callable[[bytes, int, _Write], _Step]] = {
+_DECODERS: dict[str, Callable[[_Source, int, _Write], _Step]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,

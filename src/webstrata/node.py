@@ -279,7 +279,8 @@ class Node:
     def reader(self) -> WarcReader:
         from webstrata.archive.warc.reader import WarcReader
 
-        return WarcReader(self.home.archive, self.home.index, self.home.node_name)
+        max_body_bytes = self.settings.fetch.max_parsed
+        return WarcReader(self.home.archive, self.home.index, self.home.node_name, max_body_bytes=max_body_bytes)
 
     def archived_bytes(self) -> int:
         from webstrata.archive.warc.walk import total_bytes
@@ -501,6 +502,8 @@ class Node:
             await leases.close()
 
     def web(self) -> HttpWeb:
+        from webstrata.archive.warc.room import free_bytes
+        from webstrata.fetch.http.body_spool import BodySpool
         from webstrata.fetch.http.client import HttpWeb
         from webstrata.fetch.http.guard import AddressGuard
         from webstrata.fetch.http.request import FetchLimits
@@ -514,6 +517,7 @@ class Node:
                 FetchLimits(
                     header_bytes=fetch.max_headers,
                     body_bytes=fetch.max_body,
+                    memory_bytes=fetch.max_parsed,
                     connect_s=fetch.connect_timeout,
                     first_byte_s=fetch.first_byte_timeout,
                     total_s=fetch.total_timeout,
@@ -523,6 +527,7 @@ class Node:
                 ca_file=fetch.ca_file or None,
                 max_memory=fetch.max_memory,
                 name_servers=fetch.name_servers,
+                spool=BodySpool(self.home.archive, reserve=self.settings.archive.reserve, free=free_bytes),
             )
         except OSError as problem:  # no other file is opened there
             raise self._bad_ca_file(problem) from None
@@ -591,6 +596,11 @@ class Node:
         coding = response.header("content-encoding")
         return decode(response.body, coding, max_bytes=self.settings.fetch.max_decoded).body
 
+    def _large_body_s(self) -> float:
+        """How long a body may take beyond `fetch.total_timeout`: as long for each part that fits into memory."""
+        fetch = self.settings.fetch
+        return fetch.total_timeout * max(0.0, fetch.max_body / max(1, fetch.max_parsed) - 1)
+
     @asynccontextmanager
     async def crawling(
         self,
@@ -651,6 +661,7 @@ class Node:
                         max_requests=self.settings.fetch.visit_requests,
                         visit_s=self.settings.fetch.visit_timeout,
                         total_s=self.settings.fetch.total_timeout,
+                        large_s=self._large_body_s(),
                     ),
                     stop_s=self.settings.crawl.stop_timeout,
                     whole_batches=whole_batches,
@@ -832,6 +843,7 @@ class Node:
                 index_folder=self.home.index,
                 max_file_bytes=self.settings.archive.max_file_size,
                 reserve=self.settings.archive.reserve,
+                max_body_bytes=self.settings.fetch.max_parsed,
                 software=self.software,
                 operator=self.settings.archive.operator or None,
                 node_name=self.home.node_name,

@@ -105,13 +105,25 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 64
     max_body: Annotated[
-        ByteSize, Meta(description="Maximum size of a body as sent. Longer bodies are truncated and marked as such.")
+        ByteSize,
+        Meta(
+            description="Maximum size of a body as sent. Longer bodies are truncated and marked as such. It may be many "
+            "GB: a body above `max_parsed` goes to a file while it is received, not into memory."
+        ),
+    ] = ByteSize(100 * 10**6)
+    max_parsed: Annotated[
+        ByteSize,
+        Meta(
+            description="Maximum size of a body, as sent, that is held in memory and parsed. A longer one is archived "
+            "and compared by its bytes. Responses with an error status, and those that handlers and captures need, are "
+            "truncated here."
+        ),
     ] = ByteSize(100 * 10**6)
     max_memory: Annotated[
         ByteSize,
         Meta(
             description="Maximum memory for the bodies that are being received or processed: at least 1 MB for each "
-            "connection and one body of the maximum size. Large bodies wait for it."
+            "connection and one body of the size `max_parsed`. Large bodies wait for it."
         ),
     ] = ByteSize(512 * 10**6)
     max_decoded: Annotated[
@@ -130,13 +142,17 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Duration, Meta(description="Maximum time from the request to the first byte of the response.")
     ] = Duration(60)
     total_timeout: Annotated[
-        Duration, Meta(description="Maximum time for a response together with the redirects that lead to it.")
+        Duration,
+        Meta(
+            description="Maximum time for a response together with the redirects that lead to it. Of a body above "
+            "`max_parsed`, each further `max_parsed` bytes may take as long."
+        ),
     ] = Duration(300)
     visit_timeout: Annotated[
         Duration,
         Meta(
             description="Maximum time for a visit: redirects, result pages of a query, contexts and sub-requests, and "
-            "the waits between them."
+            "the waits between them. A response that is being received is not ended by it."
         ),
     ] = Duration(1800)
     visit_requests: Annotated[int, Meta(ge=1, le=10**9, description="Maximum number of requests in one visit.")] = 1000

@@ -12,6 +12,7 @@ from webstrata.clock import ManualClock
 from webstrata.records import AddressState, HostDayTotals, HostState, Original, Page, RobotsState, Site, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.tables import metadata
+from webstrata.remember.totals import CUT
 
 DOC = (Path(__file__).parents[2] / "docs/reference/store.md").read_text()
 
@@ -45,6 +46,7 @@ def test_everything_is_documented() -> None:
             "SELECT * FROM visits WHERE failure IS NOT NULL AND at >= 5 ORDER BY at DESC, page_id DESC LIMIT 9",
             "ix_visits_failures",
         ),
+        (str(CUT), "ix_visits_cut"),
     ],
 )
 def test_no_scan(sqlite_url: str, query: str, index: str) -> None:

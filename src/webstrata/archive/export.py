@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -91,6 +92,8 @@ def record_with_request(reader: WarcReader, selected: SelectedRecord) -> Iterato
 _GZIP = 31
 _CAPTURES = ("response", "revisit", "resource")
 _LEVEL = 2
+_MAX_MEMBER_BYTES = 16 * 1024**2
+"""A larger record is copied piece by piece."""
 
 
 class OpenArchive:
@@ -98,7 +101,7 @@ class OpenArchive:
 
     def __init__(self, archive_folder: Path, index_folder: Path) -> None:
         self.index = Index(index_folder)
-        self.reader = WarcReader(archive_folder, index_folder)
+        self.reader = WarcReader(archive_folder, index_folder, max_body_bytes=_MAX_MEMBER_BYTES)
 
     def close(self) -> None:
         self.reader.close()
@@ -165,28 +168,67 @@ def copy_records(
     copied = ExportedRecords([], [], {bare_uri(record_id): hashlib.sha256(about).hexdigest()}, [])
     for selected in records:
         for record in record_with_request(source.reader, selected):
-            member = _member(source.reader, selected.file, record)
-            copied_record = msgspec.structs.replace(record, offset=end, length=len(member))
-            put(member)
-            copied.digests[record.record_id] = hashlib.sha256(isal_zlib.decompress(member, _GZIP)).hexdigest()
+            begin = end
+            digest = hashlib.sha256()
+            for piece in _member(source.reader, selected.file, record, digest):
+                put(piece)
+            copied_record = msgspec.structs.replace(record, offset=begin, length=end - begin)
+            copied.digests[record.record_id] = digest.hexdigest()
             if record.kind in _CAPTURES:
                 copied.captures.append(record.record_id)
-            line = record_line(copied_record, filename)
+            line = record_line(_with_payload(source.reader, selected.file, record, copied_record), filename)
             if line:
                 copied.lines.append(line)
                 copied.sources.append(SelectedRecord(file=selected.file, offset=record.offset))
     return copied
 
 
-def _member(reader: WarcReader, file: str, record: WarcRecord) -> bytes:
-    """The record as a gzip member: copied if it is compressed in the file, else compressed now."""
+def _member(reader: WarcReader, file: str, record: WarcRecord, digest: hashlib._Hash) -> Iterator[bytes]:
+    """The record as a gzip member: copied if it is compressed in the file, else compressed now.
+
+    The bytes without compression are added to the digest.
+    """
+    if record.length > _MAX_MEMBER_BYTES or record.size > _MAX_MEMBER_BYTES:
+        yield from _large_member(reader, file, record, digest)
+        return
     raw = reader.raw(file, record.offset, record.length)
     if raw.startswith(MAGIC):
-        return raw
+        digest.update(isal_zlib.decompress(raw, _GZIP))
+        yield raw
+        return
+    _require_warc(file, record)
+    digest.update(raw + compose.RECORD_END)
+    yield isal_zlib.compress(raw + compose.RECORD_END, _LEVEL, _GZIP)
+
+
+def _large_member(reader: WarcReader, file: str, record: WarcRecord, digest: hashlib._Hash) -> Iterator[bytes]:
+    """The same, piece by piece."""
+    if next(reader.raw_pieces(file, record.offset, len(MAGIC)), b"") == MAGIC:
+        for piece in reader.inflated_pieces(file, record.offset):
+            digest.update(piece)
+        yield from reader.raw_pieces(file, record.offset, record.length)
+        return
+    _require_warc(file, record)
+    engine = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP)
+    for piece in chain(reader.raw_pieces(file, record.offset, record.length), [compose.RECORD_END]):
+        digest.update(piece)
+        yield engine.compress(piece)
+    yield engine.flush()
+
+
+def _with_payload(reader: WarcReader, file: str, record: WarcRecord, copied: WarcRecord) -> WarcRecord:
+    """The copied record; one that is too large for memory and declares no digest, with the digest of its payload."""
+    if record.field("warc-payload-digest") or record.kind == "revisit":
+        return copied
+    body = reader.large_body(file, record)
+    if body is None:
+        return copied
+    return msgspec.structs.replace(copied, fields=(*copied.fields, ("warc-payload-digest", body.payload)))
+
+
+def _require_warc(file: str, record: WarcRecord) -> None:
     if not record.version.startswith("WARC"):
         raise ArchiveError(f"{file} is an ARC file, which cannot be exported as WARC. Convert it with `warcio`.")
-    member: bytes = isal_zlib.compress(raw + b"\r\n\r\n", _LEVEL, _GZIP)
-    return member
 
 
 @contextmanager

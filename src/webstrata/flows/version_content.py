@@ -49,6 +49,8 @@ def version_difference(
 
     What differs in the places of `noise` is in `Difference.noise`.
     """
+    if before.large is not None or after.large is not None:
+        return _by_digest(before, after, before_name, after_name)
     arguments = (before, after, page_rules, raw, before_name, after_name, noise)
     if not any(map(_is_document, (before, after))):
         return _compare(*arguments)
@@ -58,6 +60,17 @@ def version_difference(
         described = [f"{_kind(version)}, {readable_size(len(version.body))}" for version in (before, after)]
         binary = BinaryDifference(before=described[0], after=f"{described[1]}; too costly to be parsed")
         return Difference(before_name=before_name, after_name=after_name, binary=binary)
+
+
+def _by_digest(before: Version, after: Version, before_name: str, after_name: str) -> Difference:
+    """The difference of two versions of which one is too large for memory: sizes and digests."""
+    old, new = (
+        f"{version.header('content-type') or 'content of unknown type'}, {readable_size(version.size)}, "
+        f"SHA-256 {version.visit.raw}"
+        for version in (before, after)
+    )
+    binary = BinaryDifference(before=old, after=new) if before.visit.raw != after.visit.raw else None
+    return Difference(before_name=before_name, after_name=after_name, binary=binary)
 
 
 def _compare(

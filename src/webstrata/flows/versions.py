@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from webstrata import urls
-from webstrata.coding import decode
+from webstrata.coding import MAX_RATIO, PieceSource, decode, decode_pieces
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
 from webstrata.ports import Store, StoredCapture
-from webstrata.records import ChangeKind, FailureKind, Page, PageRole, Position, Sighting, Visit
+from webstrata.records import ChangeKind, FailureKind, LargeBody, Page, PageRole, Position, Sighting, Visit
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -26,7 +26,9 @@ class Version(Struct, frozen=True, kw_only=True):
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    """Content coding removed."""
+    """Content coding removed; empty if the body is `large`."""
+    large: LargeBody | None = None
+    """The body as sent, if it is too large for memory."""
     address: str = ""
     """The final URL of the response, after all redirects; empty if it is the page's, or if a handler made the
     content."""
@@ -35,6 +37,31 @@ class Version(Struct, frozen=True, kw_only=True):
     def base(self) -> str:
         """The URL against which the links of the content are resolved."""
         return self.address or self.visit.url
+
+    @property
+    def size(self) -> int:
+        """The size of the body; of a large one, as sent."""
+        return len(self.body) if self.large is None else self.large.size
+
+    def write(self, write: Callable[[bytes], object]) -> str | None:
+        """Pass the body to `write`, content coding removed, piece by piece; returns the problem, if there is one."""
+        if self.large is None:
+            write(self.body)
+            return None
+        has_written = False
+
+        def pass_on(data: bytes) -> None:
+            nonlocal has_written
+            has_written = has_written or bool(data)
+            write(data)
+
+        source = PieceSource(self.large.pieces(), self.large.size)
+        max_bytes = int(MAX_RATIO) * self.large.size
+        problem = decode_pieces(source, self.header("content-encoding"), pass_on, max_bytes=max_bytes)
+        if problem is not None and not has_written:  # it does not have the coding that its header names
+            for piece in self.large.pieces():
+                write(piece)
+        return problem
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
@@ -91,6 +118,8 @@ def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_de
     if visit.position is None:
         raise UsageError("nothing is archived of this visit.")
     stored = read(visit.position)
+    if stored.large is not None:
+        return Version(visit=visit, status=stored.status, headers=stored.headers, body=b"", large=stored.large)
     coding = next((value for name, value in stored.headers if name == "content-encoding"), None)
     # The ratio was checked by the visit: here only the size is limited.
     decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)

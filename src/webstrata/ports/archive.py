@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from webstrata.records import Capture, KeptRecord, Position, ResourceCapture
+from webstrata.records import Capture, KeptRecord, LargeBody, Position, ResourceCapture
 
 
 class StoredCapture(Protocol):
@@ -24,12 +24,21 @@ class StoredCapture(Protocol):
         """The body as sent, with its content coding. For a revisit record, the body of the original."""
         ...
 
+    @property
+    def large(self) -> LargeBody | None:
+        """The body instead, if it is too large to be read into memory; `body` is then empty."""
+        ...
+
 
 class Archive(Protocol):
     """Append-only captures. Captures are on the disk when `append` returns."""
 
     async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
         """Write and sync; returns one position per capture, in order."""
+        ...
+
+    async def append_large(self, capture: Capture) -> Position:
+        """Write and sync a capture whose body is not in memory; batches that are appended meanwhile do not wait."""
         ...
 
     async def check_writable(self) -> None:

@@ -46,8 +46,14 @@ class VisitClient(Protocol):
     fails.
     """
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
-        """Send a GET request and follow its redirects."""
+    async def get(
+        self, url: str, *, accept: str, validators: Validators | None = None, large_body: bool = False
+    ) -> FetchResult | Wait:
+        """Send a GET request and follow its redirects.
+
+        `large_body`: the handler does not look at the body, so a large one need not be in memory (`Exchange.large`).
+        Otherwise it is truncated at the limit of what is held in memory.
+        """
         ...
 
     async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult | Wait:

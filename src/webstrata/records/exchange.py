@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -87,6 +88,30 @@ def sendable_validator(value: str | None) -> str | None:
     return value if value is not None and _VALIDATOR.fullmatch(value) is not None else None
 
 
+class LargeBody(Protocol):
+    """A body that is not held in memory: it is in a file and is read piece by piece.
+
+    The digests may take as long as reading it: ask for them in a thread.
+    """
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def payload(self) -> str:
+        """`sha1:` of the bytes as sent."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """Hex, of the bytes as sent."""
+        ...
+
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes as sent, from the first one on. Any number of threads may read at the same time."""
+        ...
+
+
 class Exchange(Struct, frozen=True, kw_only=True, weakref=True):
     """One request and its response, as they were on the wire (transfer coding removed, content coding kept)."""
 
@@ -106,6 +131,8 @@ class Exchange(Struct, frozen=True, kw_only=True, weakref=True):
     headers: tuple[tuple[str, str], ...] = ()
     """The response headers, parsed; names in lower case."""
     body: bytes = b""
+    large: LargeBody | None = None
+    """The body, if it is not held in memory; `body` is then empty."""
     truncated: Literal["length", "time", "disconnect"] | None = None
     """Why the body is incomplete, as in the header WARC-Truncated."""
     failure: Failure | None = None
@@ -115,6 +142,11 @@ class Exchange(Struct, frozen=True, kw_only=True, weakref=True):
     stale: bool = False
     """The request was sent on a kept connection that the server closed without an answer: it may be sent once more,
     with a permit of its own."""
+
+    @property
+    def body_bytes(self) -> int:
+        """The size of the body, wherever it is."""
+        return len(self.body) if self.large is None else self.large.size
 
     def header(self, name: str) -> str | None:
         """The first value of a header; `name` is in lower case."""

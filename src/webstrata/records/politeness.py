@@ -22,6 +22,9 @@ class Permit(Struct, frozen=True, kw_only=True, gc=False):
     """The request is for the origin's robots.txt."""
     from_origin: bool = False
     """Ask caches on the way for the present response of the server, in a coding that every program can remove."""
+    large_body: bool = False
+    """The body of the response may go to a file (`Exchange.large`). Otherwise it is truncated at the limit of what is
+    held in memory."""
 
 
 class Wait(Struct, frozen=True, kw_only=True, gc=False):

@@ -40,6 +40,8 @@ class StoreTotals(Struct, frozen=True, kw_only=True, gc=False):
     """Expected number of visits per day at the current intervals."""
     last_visit_at: float | None
     """The time of the visit that was logged last; in the future if the clock was ahead then."""
+    cut: int = 0
+    """Number of pages whose last visit brought an incomplete body."""
 
 
 class EngineCheck(Struct, frozen=True, kw_only=True):

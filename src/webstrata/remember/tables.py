@@ -187,6 +187,7 @@ Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
 Index("ix_visits_at", visits.c.at, visits.c.page_id)
 Index("ix_visits_versions", visits.c.at, visits.c.page_id, sqlite_where=text("counts OR kind = 'new'"))
 Index("ix_visits_failures", visits.c.at, visits.c.page_id, sqlite_where=visits.c.failure.is_not(None))
+Index("ix_visits_cut", visits.c.page_id, visits.c.at, sqlite_where=visits.c.truncated.is_not(None))
 
 originals = Table(
     "originals",

@@ -121,7 +121,16 @@ def store_totals(connection: Connection, now: float) -> StoreTotals:
         next_at=next_due(connection),
         expected_per_day=asked / _RATE_UNIT,
         last_visit_at=connection.execute(select(visits.c.at).order_by(visits.c.id.desc()).limit(1)).scalar(),
+        cut=_count(connection, CUT),
     )
+
+
+# An index has the cut bodies only, so this reads as many rows as there were cut bodies.
+CUT = (
+    select(func.count())
+    .select_from(visits.join(pages, (pages.c.id == visits.c.page_id) & (pages.c.last_visit_at == visits.c.at)))
+    .where(visits.c.truncated.is_not(None))
+)
 
 
 def _count(connection: Connection, query: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from base64 import b32encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ _AT = 1_790_000_000.125
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: identity\r\n\r\n"
 _NOT_MODIFIED = b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n'
 _REQUEST = b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"
+_PIECE = bytes(range(256)) * 100
 _BODIES = (b"", b"plain", b"\r\n\r\n", bytes(range(256)) * 40, b"WARC/1.1\r\n\r\n", b"\x1f\x8b\x08not gzip")
 
 
@@ -38,15 +39,49 @@ async def _check(make: Callable[[], Archive]) -> None:
     again = await archive.append(revisits)
     assert [position.kind for position in again] == ["revisit", "revisit"], "a revisit says that it is one"
     await _check_revisits(archive, again, captures[1])
+    large = _LargeCapture(_capture("http://example.com/large", b"", _AT + 30))
+    place = await archive.append_large(large.capture)
+    await _check_large(archive, place, large)
     await archive.close()
 
     reopened = make()
+    await _check_large(reopened, place, large)
     await _check_read(reopened, positions, captures, "after the archive was closed and opened")
     await _check_revisits(reopened, again, captures[1])
     more = await reopened.append(captures[:1])
     assert (more[0].file, more[0].offset) not in places, "what was written is never written over"
     await _check_read(reopened, positions, captures, "after more was appended")
     await reopened.close()
+
+
+class _LargeCapture:
+    """A capture whose body (`records.LargeBody`) is made when it is read."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.size = 3 * len(_PIECE)
+        self.capture = Capture(exchange=replace(capture.exchange, large=self), payload=self.payload)
+
+    @property
+    def content(self) -> bytes:
+        return b"".join(self.pieces())
+
+    @property
+    def payload(self) -> str:
+        return "sha1:" + b32encode(hashlib.sha1(self.content, usedforsecurity=False).digest()).decode()
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+    def pieces(self) -> Iterator[bytes]:
+        yield from (_PIECE, _PIECE, _PIECE)
+
+
+async def _check_large(archive: Archive, position: Position, large: _LargeCapture) -> None:
+    stored = await archive.read(position)
+    body = stored.body if stored.large is None else b"".join(stored.large.pieces())
+    assert body == large.content, "a body that was not in memory comes back as it was"
+    assert (stored.url, stored.at) == (large.capture.exchange.url, large.capture.exchange.at)
 
 
 async def _check_read(archive: Archive, positions: list[Position], captures: list[Capture], when: str) -> None:

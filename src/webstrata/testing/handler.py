@@ -57,7 +57,9 @@ class ScriptedClient:
     def now(self) -> float:
         return _AT + len(self.requested)
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
+    async def get(
+        self, url: str, *, accept: str, validators: Validators | None = None, large_body: bool = False
+    ) -> FetchResult | Wait:
         assert "\r" not in accept, "an Accept header is one line"
         assert "\n" not in accept, "an Accept header is one line"
         return self._next(url)

@@ -2,19 +2,20 @@ from __future__ import annotations
 
 import io
 import os
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from isal import isal_zlib
 
-from webstrata.archive.warc.members import DamagedBytes, GzipMember, member_at, members
+from webstrata.archive.warc.members import DamagedBytes, GzipMember, KeptData, member_at, members
 
 PARTS = [os.urandom(200), b"x" * 300_000, b"", os.urandom(100_000)]
 PACKED = [isal_zlib.compress(part, 2, 31) for part in PARTS]
 WHOLE = b"".join(PACKED)
 
 
-def read(data: bytes, **options: int) -> list[GzipMember | DamagedBytes]:
+def read(data: bytes, **options: Any) -> list[GzipMember | DamagedBytes]:
     return list(members(io.BytesIO(data), **options))
 
 
@@ -28,9 +29,18 @@ def test_members_and_their_offsets() -> None:
 
 def test_limited_data() -> None:
     """The data of large members can be limited."""
-    items = read(WHOLE, max_data_bytes=100)
+    items = read(WHOLE, kept=KeptData(max_bytes=100))
 
     assert [item.data for item in items if isinstance(item, GzipMember)] == [part[:100] for part in PARTS]
+    assert [item.size for item in items if isinstance(item, GzipMember)] == [len(part) for part in PARTS]
+
+
+def test_beginning_of_large_members() -> None:
+    """Of members that are larger than the limit, less than the limit can be kept."""
+    items = read(WHOLE, kept=KeptData(max_bytes=100, of_larger=7))
+
+    kept = [part if len(part) <= 100 else part[:7] for part in PARTS]
+    assert [item.data for item in items if isinstance(item, GzipMember)] == kept
     assert [item.size for item in items if isinstance(item, GzipMember)] == [len(part) for part in PARTS]
 
 

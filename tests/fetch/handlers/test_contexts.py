@@ -156,7 +156,9 @@ class FixedClient:
         self.status = 200
         self.asked = 0
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult:
+    async def get(
+        self, url: str, *, accept: str, validators: Validators | None = None, large_body: bool = False
+    ) -> FetchResult:
         self.asked += 1
         headers = (("content-type", "application/ld+json"),)
         answer = Exchange(

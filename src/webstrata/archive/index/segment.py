@@ -16,11 +16,12 @@ from webstrata.archive.index import cdxj
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.growing import sync_folder, write_atomically
 from webstrata.archive.warc.members import DamagedBytes
-from webstrata.archive.warc.record import WarcRecord, sha1
+from webstrata.archive.warc.record import WarcRecord, sha1, sha1_of
+from webstrata.archive.warc.record_pieces import HEAD_BYTES, ArchivedBody
 from webstrata.archive.warc.walk import OPEN_SUFFIX, SUFFIXES, archive_files, plain_name, walk
 
-# Enough of a block for every HTTP head; the index needs nothing else of it.
-HEAD_BYTES = 1024 * 1024
+# Of a gzip member that is kept in memory. The index needs the heads only, and digests of payloads without one.
+_MAX_DATA_BYTES = 4 * HEAD_BYTES
 
 
 def segment_name(warc: str) -> str:
@@ -59,9 +60,18 @@ def record_line(record: WarcRecord, filename: str) -> bytes | None:
 def index_lines(path: Path) -> Iterator[bytes]:
     """The index lines of an archive file in the order of its records; damaged bytes are skipped."""
     name = plain_name(path.name)
-    for item in walk(path):
-        if not isinstance(item, DamagedBytes) and (line := record_line(item, name)):
+    for item in walk(path, max_data_bytes=_MAX_DATA_BYTES):
+        if not isinstance(item, DamagedBytes) and (line := record_line(with_digest(path, item), name)):
             yield line
+
+
+def with_digest(path: Path, record: WarcRecord) -> WarcRecord:
+    """The record with the digest of its payload, if its writer did not declare one and it is too large for memory."""
+    is_kept = len(record.block) >= record.size
+    if is_kept or record.kind == "revisit" or record.field("warc-payload-digest") or not record.is_complete:
+        return record
+    digest = sha1_of(ArchivedBody(lambda: path, record.offset).pieces())
+    return msgspec.structs.replace(record, fields=(*record.fields, ("warc-payload-digest", digest)))
 
 
 def sorted_segment(lines: Iterable[bytes]) -> bytes:

@@ -144,6 +144,8 @@ class PageLists:
         content_type = _header(capture, "content-type")
         if content_type.partition(";")[0].strip().lower() not in _PAGE_TYPES:
             return "", "", False
+        if capture.large is not None:  # a page of this size is listed without its text
+            return "", "", True
         body = decode(capture.body, _header(capture, "content-encoding") or None, max_bytes=_MAX_BODY_BYTES).body
         return (*self._choice.describe(body[:_MAX_BODY_BYTES], content_type), True)
 

@@ -2,7 +2,8 @@
 
     append(captures) ─► compose ─► compress ─► one write ─► one sync ─► index lines ─► positions
 
-All steps run in one writer thread, so batches are never interleaved. While a file grows it is named
+All steps run in one writer thread, so batches are never interleaved. A body that is not in memory gets a file of its
+own (`large_file.py`), which another thread writes, so that no batch waits for it. While a file grows it is named
 `NAME.warc.gz.open`, and its index lines are in `NAME.cdxj.open`. When it is finished, it is renamed to its final name
 and gets a sorted index segment.
 """
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from isal import isal_zlib
@@ -28,13 +31,15 @@ from webstrata.archive.index.segment import (
     write_sync_marker,
 )
 from webstrata.archive.warc import compose
+from webstrata.archive.warc.file_name import warc_name
 from webstrata.archive.warc.growing import GrowingFile, create_growing_file
+from webstrata.archive.warc.large_file import LargeFile, index_large_file
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
 from webstrata.archive.warc.room import RESERVE_BYTES, check_room, free_bytes, largest_file
 from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.errors import ArchiveError
 from webstrata.ports import Clock
-from webstrata.records import Capture, Position, ResourceCapture
+from webstrata.records import Capture, LargeBody, Position, ResourceCapture
 
 # ISA-L level 2 is the fastest; level 3 halves the speed for 0.7 % (docs/decisions/0009-own-warc-code.md).
 _LEVEL = 2
@@ -42,6 +47,9 @@ _GZIP = 31
 
 # Bytes between two sync markers; the repair after a crash reads at most this much of a file again.
 _MARKER_INTERVAL_BYTES = 64 * 1024 * 1024
+
+# Large bodies that are written at the same time.
+_LARGE_THREADS = 2
 
 # Sorting a segment holds its lines in memory; this limits them to about 100 MB for files of many small records.
 _MAX_CAPTURES = 250_000
@@ -63,9 +71,10 @@ class WarcArchive:
         index_folder: Path | None = None,
         reserve: int = RESERVE_BYTES,
         free: Callable[[Path], int] = free_bytes,
+        max_body_bytes: int = 100_000_000,
     ) -> None:
         """`node_name`: the archiver, as part of the names of its files. `reserve`: space in bytes that must stay free;
-        `free` tells how much there is."""
+        `free` tells how much there is. Bodies that are longer than `max_body_bytes` are not read into memory."""
         self._folder = folder
         self._reserve = reserve
         self._free = free
@@ -78,6 +87,10 @@ class WarcArchive:
         self._max_file_bytes = max_file_bytes if largest is None else min(max_file_bytes, max(largest - reserve, 1))
         self._fsync = fsync
         self._ids = compose.record_ids()
+        self._large_ids = compose.record_ids()
+        self._large_serials = count()
+        self._large_lock = threading.Lock()
+        self._large_stop = threading.Event()
         self._serial = 0
         self._file: GrowingFile | None = None
         self._captures = 0
@@ -85,8 +98,9 @@ class WarcArchive:
         self._index_complete = True
         self._index_fd: int | None = None
         self._closed = False
-        self._reader = WarcReader(folder, self._index_folder, node_name)
+        self._reader = WarcReader(folder, self._index_folder, node_name, max_body_bytes=max_body_bytes)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
+        self._large_writer = ThreadPoolExecutor(_LARGE_THREADS, thread_name_prefix="warc-large")
 
     async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
         """Write and sync; returns one position per capture, in order.
@@ -98,6 +112,20 @@ class WarcArchive:
         with self._clock.working():
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._writer, self._append, captures)
+
+    async def append_large(self, capture: Capture) -> Position:
+        """Write and sync a capture whose body is not in memory, while batches are appended.
+
+        Raises ArchiveError if writing fails. If this is cancelled, the file that was begun is removed.
+        """
+        stop = threading.Event()
+        with self._clock.working():
+            loop = asyncio.get_running_loop()
+            try:
+                return await loop.run_in_executor(self._large_writer, self._write_large, capture, stop)
+            except asyncio.CancelledError:
+                stop.set()
+                raise
 
     async def check_writable(self) -> None:
         """Raise ArchiveError, with what to do, if nothing can be appended now."""
@@ -114,9 +142,11 @@ class WarcArchive:
         if self._closed:
             return
         self._closed = True
+        self._large_stop.set()  # what is being written now was not awaited any more
         with self._clock.working():
             loop = asyncio.get_running_loop()
             try:
+                await asyncio.to_thread(self._large_writer.shutdown)
                 await loop.run_in_executor(self._writer, self._finish)
             finally:
                 self._writer.shutdown(wait=False)
@@ -134,6 +164,9 @@ class WarcArchive:
         positions: list[Position] = []
         lines: list[bytes] = []
         for capture in captures:
+            if _large_body(capture) is not None:
+                positions.append(self._write_large(capture, self._large_stop))
+                continue
             composed = self._compose(capture)
             length = _add(pieces, composed.record)
             where = Position(
@@ -150,7 +183,7 @@ class WarcArchive:
             self._detach_file()
             raise
         self._write_lines(file, lines)
-        self._captures += len(captures)
+        self._captures += len(lines)
         if file.size >= self._max_file_bytes or self._captures >= _MAX_CAPTURES:
             # A failure is ignored: the captures are synced, and the next append reports a full disk.
             with suppress(ArchiveError):
@@ -163,6 +196,34 @@ class WarcArchive:
         if isinstance(capture, ResourceCapture):
             return compose.ResourceRecord(capture, next(self._ids))
         return compose.ExchangeRecords(capture, next(self._ids), next(self._ids))
+
+    def _write_large(self, capture: Capture | ResourceCapture, stop: threading.Event) -> Position:
+        """In a thread of its own, or in the writer thread: write a file with one capture."""
+        body = _large_body(capture)
+        assert body is not None
+        assert isinstance(capture, Capture)
+        check_room(self._folder, reserve=self._reserve + body.size, free=self._free)
+        now = self._clock.now()
+        with self._large_lock:
+            ids = [next(self._large_ids) for _ in range(3)]
+            name = self._large_name(now)
+            while (self._folder / name).exists():
+                name = self._large_name(now)
+        about = compose.warcinfo(ids[0], now, name, self._software, self._operator)
+        composed = compose.ExchangeRecords(capture, ids[1], ids[2])
+        file = LargeFile(
+            self._folder,
+            name,
+            fsync=self._fsync,
+            is_stopped=lambda: stop.is_set() or self._large_stop.is_set(),
+        )
+        position = file.write(about, composed, body)
+        line = _line(composed, name, position.offset, position.length)
+        index_large_file(self._index_folder, name, line, fsync=self._fsync)
+        return position
+
+    def _large_name(self, now: float) -> str:
+        return warc_name(now, next(self._large_serials), self._node_name, is_large=True)
 
     def _open_file(self) -> GrowingFile:
         file, serial = create_growing_file(
@@ -234,6 +295,13 @@ class WarcArchive:
             os.close(self._index_fd)
         self._index_fd = None
         self._file = None
+
+
+def _large_body(capture: Capture | ResourceCapture) -> LargeBody | None:
+    """The body that is to be written and is not in memory."""
+    if isinstance(capture, ResourceCapture) or capture.original is not None:
+        return None
+    return capture.exchange.large
 
 
 def _add(pieces: list[bytes], record: bytes) -> int:

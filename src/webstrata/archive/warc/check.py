@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from webstrata.archive.index.cdxj import at_of, parse
-from webstrata.archive.index.segment import growing_name, record_line, segment_name, sorted_segment, write_segment
+from webstrata.archive.index.segment import (
+    growing_name,
+    record_line,
+    segment_name,
+    sorted_segment,
+    with_digest,
+    write_segment,
+)
 from webstrata.archive.warc.capture_table import CaptureTable
 from webstrata.archive.warc.file_name import is_written_by
 from webstrata.archive.warc.findings import CheckFindings
@@ -17,6 +24,9 @@ from webstrata.archive.warc.rules import record_faults
 from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
 from webstrata.clock import iso
 from webstrata.records import CheckResult, FindingKind, Original, Position, Visit
+
+# Of a gzip member that is kept in memory. The rest of a larger record is read once more, piece by piece.
+_MAX_DATA_BYTES = 16 * 1024**2
 
 
 class ArchiveCheck:
@@ -131,16 +141,16 @@ class ArchiveCheck:
         name = plain_name(path.name)
         captures = self._captures[name] = CaptureTable()
         lines: list[bytes] = []
-        for item in walk(path):
+        for item in walk(path, max_data_bytes=_MAX_DATA_BYTES):
             self._on_progress(item.length)
             if isinstance(item, DamagedBytes):
                 self._check_damage(path, item)
                 continue
             self.result.records += 1
-            for fault in record_faults(item):
+            for fault in record_faults(item, path):
                 self._add(FindingKind.BAD_RECORD, name, item.offset, fault)
             captures.add(item)
-            line = record_line(item, name)
+            line = record_line(with_digest(path, item), name)
             if line:
                 lines.append(line)
         self._check_segment(name, lines, growing=path.name.endswith(OPEN_SUFFIX))

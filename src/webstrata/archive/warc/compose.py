@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain
 from typing import Literal
 
 from webstrata.archive.warc import http_head
-from webstrata.archive.warc.record import sha1, without_spaces
+from webstrata.archive.warc.record import sha1, sha1_of, without_spaces
 from webstrata.clock import iso
 from webstrata.records import Capture, Original, PageRole, ResourceCapture, VisitPart
 
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = _REVISIT + "identical-payload-digest"
 NOT_MODIFIED = _REVISIT + "server-not-modified"
+
+RECORD_END = b"\r\n\r\n"
 
 VISIT_PAGE = "WARC-Visit-Page"
 VISIT_DATE = "WARC-Visit-Date"
@@ -55,7 +58,10 @@ def warcinfo(record_id: str, at: float, filename: str, software: str, operator: 
 
 
 class ExchangeRecords:
-    """The two records of an exchange (response or revisit, and request), with the index fields of the first."""
+    """The two records of an exchange (response or revisit, and request), with the index fields of the first.
+
+    If the body is not in memory, the record of the response ends before it: the body and `RECORD_END` follow.
+    """
 
     __slots__ = ("date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
 
@@ -68,7 +74,7 @@ class ExchangeRecords:
         self.record_id = record_id
         self.kind: Literal["response", "revisit"] = "revisit" if capture.original else "response"
         self.digest = capture.payload
-        self.head = http_head.archived_head(exchange.response_head, exchange.status, len(exchange.body))
+        self.head = http_head.archived_head(exchange.response_head, exchange.status, exchange.body_bytes)
         self.truncated: str | None = exchange.truncated
         if capture.original:
             self.record = self._revisit(capture, capture.original, record_id)
@@ -83,16 +89,16 @@ class ExchangeRecords:
         return fields
 
     def _response(self, capture: Capture, record_id: str) -> bytes:
-        body = capture.exchange.body
+        body, large = capture.exchange.body, capture.exchange.large
         fields = self._fields("response", record_id, capture.exchange.address)
-        fields += [
-            ("WARC-Payload-Digest", self.digest),
-            ("WARC-Block-Digest", sha1(self.head, body)),
-        ]
+        digest = sha1(self.head, body) if large is None else sha1_of(chain([self.head], large.pieces()))
+        fields += [("WARC-Payload-Digest", self.digest), ("WARC-Block-Digest", digest)]
         if self.truncated:
             fields.append(("WARC-Truncated", self.truncated))
         fields += _visit_fields(capture.visit)
         fields.append(("Content-Type", "application/http; msgtype=response"))
+        if large is not None:
+            return _start(fields, len(self.head) + large.size) + self.head
         return _record(fields, self.head, body)
 
     def _revisit(self, capture: Capture, original: Original, record_id: str) -> bytes:
@@ -192,10 +198,13 @@ def target_uri(url: str) -> str:
 
 
 def _record(fields: list[tuple[str, str]], *block: bytes) -> bytes:
+    return b"".join((_start(fields, sum(map(len, block))), *block, RECORD_END))
+
+
+def _start(fields: list[tuple[str, str]], size: int) -> bytes:
+    """The header of a record whose block has this size."""
     head = "".join([f"{name}: {value}\r\n" for name, value in fields])
-    size = sum(map(len, block))
-    start = f"WARC/1.1\r\n{head}Content-Length: {size}\r\n\r\n".encode("utf-8", "replace")
-    return b"".join((start, *block, b"\r\n\r\n"))
+    return f"WARC/1.1\r\n{head}Content-Length: {size}\r\n\r\n".encode("utf-8", "replace")
 
 
 def _one_line(value: str) -> str:

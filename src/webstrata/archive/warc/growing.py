@@ -25,7 +25,7 @@ class GrowingFile:
             sync_folder(folder, fsync)
         except OSError as error:
             self.close()
-            raise _unwritable(self._path, error) from error
+            raise unwritable(self._path, error) from error
 
     def append(self, data: bytes) -> None:
         """Write and sync. If that fails, close the file and raise ArchiveError.
@@ -42,7 +42,7 @@ class GrowingFile:
                 os.fdatasync(self._fd)
         except OSError as error:
             self._discard_unsynced()
-            raise _unwritable(self._path, error) from error
+            raise unwritable(self._path, error) from error
         self.size += len(data)
 
     def finish(self) -> None:
@@ -54,7 +54,7 @@ class GrowingFile:
             self._path.rename(self._folder / self.name)
             sync_folder(self._folder, self._fsync)
         except OSError as error:
-            raise _unwritable(self._path, error) from error
+            raise unwritable(self._path, error) from error
 
     def close(self) -> None:
         """Close the file without renaming it; the repair at the next start finishes it."""
@@ -81,7 +81,7 @@ def create_growing_file(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
     while True:
         name = warc_name(at, serial, node_name)
         if not (folder / name).exists() and not (folder / (name + OPEN_SUFFIX)).exists():
@@ -113,10 +113,11 @@ def write_atomically(path: Path, data: bytes, *, fsync: bool = True) -> None:
         part.rename(path)
         sync_folder(path.parent, fsync)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
-def _unwritable(path: Path, error: OSError) -> ArchiveError:
+def unwritable(path: Path, error: OSError) -> ArchiveError:
+    """The error of a file of the archive that cannot be written, with what to do."""
     return ArchiveError(
         f"cannot write {path}: {error.strerror or error}. Free some space or repair the disk. Captures archived "
         "before are safe; visits that were not written will be repeated."

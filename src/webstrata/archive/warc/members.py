@@ -7,7 +7,7 @@ that it is complete: its checksum and length follow the data.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from isal import isal_zlib
 from msgspec import Struct
@@ -17,8 +17,8 @@ MAGIC = b"\x1f\x8b\x08"
 # Bytes per read. Deflate expands at most 1032 times, so the bytes of one read inflate to at most 66 MB.
 _CHUNK_BYTES = 64 * 1024
 
-# Webstrata composes records in memory and writes none of this size. A larger member of another writer is damaged.
-MAX_MEMBER_BYTES = 4 * 1024**3
+# A larger member is taken as damaged. A record of Webstrata holds one body, which `fetch.max_body` limits.
+MAX_MEMBER_BYTES = 1024**4
 
 _INFLATE_ERROR = cast("type[Exception]", isal_zlib.error)  # its type stub is wrong
 
@@ -33,7 +33,7 @@ class GzipMember(Struct, frozen=True, kw_only=True, gc=False):
     length: int
     """Compressed, in the file."""
     data: bytes
-    """Inflated, at most `max_data_bytes`."""
+    """Inflated, as much of it as `KeptData` says."""
     size: int
     """Bytes of the inflated data, including those that were not kept."""
 
@@ -55,9 +55,18 @@ class _BrokenMember(Exception):  # noqa: N818 - raised and caught in this module
         self.what = what
 
 
-def members(
-    file: BinaryIO, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES
-) -> Iterator[GzipMember | DamagedBytes]:
+class KeptData(NamedTuple):
+    """How much of the data of a member is kept in memory."""
+
+    max_bytes: int = MAX_DATA_BYTES
+    of_larger: int | None = None
+    """Of a member with more data: as much, if less is needed than `max_bytes`."""
+
+
+_KEPT = KeptData()
+
+
+def members(file: BinaryIO, start: int = 0, kept: KeptData = _KEPT) -> Iterator[GzipMember | DamagedBytes]:
     """All members from `start` on. After damaged bytes the scan continues at the next complete member."""
     at = start
     file.seek(at)
@@ -66,9 +75,9 @@ def members(
         if not rest and not (rest := file.read(_CHUNK_BYTES)):
             return
         try:
-            member, rest = _inflate(file, at, rest, max_data_bytes)
+            member, rest = _inflate(file, at, rest, kept)
         except _BrokenMember as broken:
-            following = _next_complete(file, at + 1, max_data_bytes)
+            following = _next_complete(file, at + 1, kept)
             end = following[0].offset if following else file.seek(0, 2)
             # The file is torn only if no complete member follows.
             kind = broken.kind if not following else "damaged"
@@ -80,19 +89,19 @@ def members(
         at = member.offset + member.length
 
 
-def member_at(file: BinaryIO, offset: int) -> GzipMember | DamagedBytes | None:
+def member_at(file: BinaryIO, offset: int, kept: KeptData = _KEPT) -> GzipMember | DamagedBytes | None:
     """The member that starts at `offset`; None at the end of the file."""
     file.seek(offset)
     first = file.read(_CHUNK_BYTES)
     if not first:
         return None
     try:
-        return _inflate(file, offset, first, MAX_DATA_BYTES)[0]
+        return _inflate(file, offset, first, kept)[0]
     except _BrokenMember as broken:
         return DamagedBytes(offset=offset, length=0, kind=broken.kind, what=broken.what)
 
 
-def _inflate(file: BinaryIO, at: int, buffer: bytes, max_data_bytes: int) -> tuple[GzipMember, bytes]:
+def _inflate(file: BinaryIO, at: int, buffer: bytes, limits: KeptData) -> tuple[GzipMember, bytes]:
     """The member whose first bytes are in `buffer`, and the bytes read after its end."""
     inflater = isal_zlib.decompressobj(31)
     kept: list[bytes] = []
@@ -102,9 +111,11 @@ def _inflate(file: BinaryIO, at: int, buffer: bytes, max_data_bytes: int) -> tup
             out = inflater.decompress(buffer)
         except _INFLATE_ERROR as error:
             raise _BrokenMember("damaged", f"not a complete gzip member ({error})") from None
-        if size < max_data_bytes:
-            kept.append(out if size + len(out) <= max_data_bytes else out[: max_data_bytes - size])
+        if size < limits.max_bytes:
+            kept.append(out if size + len(out) <= limits.max_bytes else out[: limits.max_bytes - size])
         size += len(out)
+        if limits.of_larger is not None and size > limits.max_bytes:
+            kept, limits = [_start(kept, limits.of_larger)], KeptData(max_bytes=0)
         if size > MAX_MEMBER_BYTES:
             raise _BrokenMember("damaged", f"gzip member inflates to more than {MAX_MEMBER_BYTES} bytes")
         if inflater.eof:
@@ -118,13 +129,24 @@ def _inflate(file: BinaryIO, at: int, buffer: bytes, max_data_bytes: int) -> tup
             raise _BrokenMember("torn", "the file ends inside a gzip member")
 
 
-def _next_complete(file: BinaryIO, start: int, max_data_bytes: int) -> tuple[GzipMember, bytes] | None:
+def _start(parts: list[bytes], size: int) -> bytes:
+    """The first `size` bytes; the parts are emptied."""
+    start = b""
+    for part in parts:
+        start += part[: size - len(start)]
+        if len(start) >= size:
+            break
+    parts.clear()
+    return start
+
+
+def _next_complete(file: BinaryIO, start: int, kept: KeptData) -> tuple[GzipMember, bytes] | None:
     """The first complete member at or after `start`."""
     at = start
     while (at := _find_magic(file, at)) >= 0:
         file.seek(at)
         try:
-            return _inflate(file, at, file.read(_CHUNK_BYTES), max_data_bytes)
+            return _inflate(file, at, file.read(_CHUNK_BYTES), kept)
         except _BrokenMember:
             at += 1
     return None

@@ -13,11 +13,12 @@ from webstrata.archive.index import cdxj
 from webstrata.archive.index.lookup import Index
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.file_name import is_written_by, writer_of
-from webstrata.archive.warc.members import MAGIC, DamagedBytes, member_at
+from webstrata.archive.warc.members import MAGIC, MAX_DATA_BYTES, DamagedBytes, KeptData, member_at
 from webstrata.archive.warc.record import WarcRecord, bare_uri, parse_record
+from webstrata.archive.warc.record_pieces import HEAD_BYTES, ArchivedBody, member_pieces
 from webstrata.archive.warc.walk import OPEN_SUFFIX, records_of
 from webstrata.errors import ArchiveError
-from webstrata.records import Position
+from webstrata.records import LargeBody, Position
 
 _NOT_MODIFIED = "server-not-modified"
 
@@ -31,6 +32,8 @@ class WarcCapture(Struct, frozen=True, kw_only=True):
     headers: tuple[tuple[str, str], ...]
     body: bytes
     """As received, with its content coding; of a revisit, the body of the original."""
+    large: LargeBody | None = None
+    """The body instead, if it is longer than the reader's limit."""
     record_id: str = ""
     kind: str = "response"
     head: bytes = b""
@@ -44,10 +47,19 @@ class WarcCapture(Struct, frozen=True, kw_only=True):
 class WarcReader:
     """Reads finished and growing files. Thread-safe."""
 
-    def __init__(self, archive_folder: Path, index_folder: Path, node_name: str | None = None) -> None:
-        """`node_name`: the archiver to which the folder belongs, to tell its files from those of other homes."""
+    def __init__(
+        self,
+        archive_folder: Path,
+        index_folder: Path,
+        node_name: str | None = None,
+        *,
+        max_body_bytes: int = MAX_DATA_BYTES - HEAD_BYTES,
+    ) -> None:
+        """`node_name`: the archiver to which the folder belongs, to tell its files from those of other homes. A body
+        that is longer than `max_body_bytes` is not read into memory."""
         self._node_name = node_name
         self._folder = archive_folder
+        self.max_body_bytes = max_body_bytes
         self._index = Index(index_folder)
 
     def read(self, position: Position) -> WarcCapture:
@@ -55,14 +67,14 @@ class WarcReader:
         record = self.record(position.file, position.offset)
         if position.record_id and record.record_id != position.record_id:
             raise _unreadable(position.file, position.offset, "there is another record")
-        return self._resolved(record)
+        return self._resolved(record, position.file)
 
     def read_at(self, file: str, offset: int) -> WarcCapture:
         """The capture whose record starts at an offset of a file, as given by an index line."""
-        return self._resolved(self.record(file, offset))
+        return self._resolved(self.record(file, offset), file)
 
     def record(self, file: str, offset: int) -> WarcRecord:
-        """The record at an offset; revisits are not resolved."""
+        """The record at an offset; revisits are not resolved. Of a large block only the beginning is kept."""
         item = self._item(file, offset)
         if item is None or isinstance(item, DamagedBytes) or not item.is_complete:
             why = item.what if isinstance(item, DamagedBytes) else "no complete record"
@@ -75,6 +87,26 @@ class WarcReader:
             opened.seek(offset)
             return opened.read(length)
 
+    def raw_pieces(self, file: str, offset: int, length: int) -> Iterator[bytes]:
+        """The same, piece by piece."""
+        with self._path(file, offset).open("rb", buffering=0) as opened:
+            opened.seek(offset)
+            while length > 0 and (piece := opened.read(min(length, HEAD_BYTES))):
+                length -= len(piece)
+                yield piece
+
+    def inflated_pieces(self, file: str, offset: int) -> Iterator[bytes]:
+        """The bytes of a compressed record without compression, piece by piece."""
+        return member_pieces(self._path(file, offset), offset)
+
+    def large_body(self, file: str, record: WarcRecord) -> LargeBody | None:
+        """The body of a record in a file, if it is longer than the limit."""
+        size = record.declared or 0
+        if size <= self.max_body_bytes:
+            return None
+        body = ArchivedBody(lambda: self._path(file, record.offset), record.offset)
+        return body if body.size > self.max_body_bytes else None
+
     def close(self) -> None:
         self._index.close()
 
@@ -83,8 +115,8 @@ class WarcReader:
         with path.open("rb", buffering=0) as file:
             file.seek(offset)
             if file.read(2) != MAGIC[:2]:
-                return _plain_record(path, offset)
-            member = member_at(file, offset)
+                return _plain_record(path, offset, self.max_body_bytes + HEAD_BYTES)
+            member = member_at(file, offset, KeptData(self.max_body_bytes + HEAD_BYTES, HEAD_BYTES))
         if member is None or isinstance(member, DamagedBytes):
             return member
         return next(records_of(member))
@@ -104,13 +136,13 @@ class WarcReader:
             )
         raise _unreadable(name, offset, "no such file")
 
-    def _resolved(self, record: WarcRecord) -> WarcCapture:
+    def _resolved(self, record: WarcRecord, file: str) -> WarcCapture:
         if record.kind != "revisit":
-            return _capture(record)
+            return _capture(record, self.large_body(file, record))
         original = self.original_of(record)
         if original is None:
             raise _unreadable(record.url, record.offset, "the original of this revisit is not in this archive")
-        source = _capture(original[1])
+        source = _capture(original[1], self.large_body(*original))
         own = record if record.block and _NOT_MODIFIED not in (record.field("warc-profile") or "") else None
         head = http_head.split_head(own.block)[0] if own else source.head
         return replace(
@@ -157,25 +189,26 @@ class WarcReader:
                     yield entry.filename, entry.offset
 
 
-def _plain_record(path: Path, offset: int) -> WarcRecord | None:
+def _plain_record(path: Path, offset: int, max_block_bytes: int) -> WarcRecord | None:
     """The record at an offset of an uncompressed file."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         if offset >= size:
             return None
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            parsed = parse_record(content, offset, size)
+            parsed = parse_record(content, offset, size, max_block_bytes)
             return parsed[0] if parsed else None
 
 
-def _capture(record: WarcRecord) -> WarcCapture:
+def _capture(record: WarcRecord, large: LargeBody | None) -> WarcCapture:
     head, body = http_head.split_head(record.block) if record.http else (b"", record.block)
     return WarcCapture(
         url=record.url,
         at=cdxj.at_of(record.date),
         status=http_head.status_of(head) or 200,
         headers=http_head.parse_fields(head) or (("content-type", record.field("content-type") or ""),),
-        body=body,
+        body=body if large is None else b"",
+        large=large,
         record_id=record.record_id,
         kind=record.kind,
         head=head,

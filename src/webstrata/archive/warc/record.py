@@ -9,6 +9,7 @@ import hashlib
 import mmap
 import re
 from base64 import b32encode, b64encode, urlsafe_b64encode
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -24,6 +25,11 @@ _SHIFTS = tuple(range(150, -1, -10))
 
 def sha1(*parts: bytes) -> str:
     """`sha1:` and the base32 digest of the concatenated parts."""
+    return sha1_of(parts)
+
+
+def sha1_of(parts: Iterable[bytes]) -> str:
+    """The same for parts that are not in memory together."""
     state = hashlib.sha1(usedforsecurity=False)
     for part in parts:
         state.update(part)
@@ -36,12 +42,28 @@ def matches(label: str, data: bytes) -> bool | None:
 
     The value may be hex, base32 or base64 in either alphabet, because writers differ.
     """
-    name, _, value = label.partition(":")
-    name = name.strip().lower().replace("-", "")
-    if name not in _ALGORITHMS:
-        return None
-    expected = hashlib.new(name, data, usedforsecurity=False).digest()
-    value = value.strip()
+    return PieceDigest(label, data).matches()
+
+
+class PieceDigest:
+    """The digest of data that arrives in pieces, to be compared with a declared one."""
+
+    def __init__(self, label: str, data: bytes = b"") -> None:
+        """`label`: the declared digest, with its algorithm."""
+        name, _, self._value = label.partition(":")
+        name = name.strip().lower().replace("-", "")
+        self._state = hashlib.new(name, data, usedforsecurity=False) if name in _ALGORITHMS else None
+
+    def update(self, data: bytes) -> None:
+        if self._state is not None:
+            self._state.update(data)
+
+    def matches(self) -> bool | None:
+        """Whether the digest matches the data; None if the algorithm is not known."""
+        return None if self._state is None else _is_digest(self._value.strip(), self._state.digest())
+
+
+def _is_digest(value: str, expected: bytes) -> bool:
     base64 = {b64encode(expected).decode(), urlsafe_b64encode(expected).decode()}
     encodings = base64 | {text.rstrip("=") for text in base64} | {expected.hex(), expected.hex().upper()}
     return value.rstrip("=").upper() == b32encode(expected).decode().rstrip("=") or value in encodings

@@ -6,12 +6,12 @@ No complete record is lost. The torn bytes after the cut are not deleted but sav
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from msgspec import Struct
 
 from webstrata.archive.index.segment import (
-    HEAD_BYTES,
     growing_name,
     index_lines,
     record_line,
@@ -20,8 +20,9 @@ from webstrata.archive.index.segment import (
     synced_lines,
     write_segment,
 )
-from webstrata.archive.warc.growing import sync_folder, write_atomically
+from webstrata.archive.warc.growing import sync_folder, unwritable
 from webstrata.archive.warc.members import DamagedBytes
+from webstrata.archive.warc.record_pieces import HEAD_BYTES
 from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
 
 
@@ -78,7 +79,17 @@ def cut_tail(path: Path, good_end: int, *, fsync: bool = True) -> str:
     with path.open("r+b") as file:
         file.seek(good_end)
         torn_file = _unused_name(path.with_name(f"{plain_name(path.name)}.torn"))
-        write_atomically(torn_file, file.read(), fsync=fsync)
+        part = torn_file.with_name(torn_file.name + ".part")
+        try:
+            with part.open("wb") as torn:
+                shutil.copyfileobj(file, torn, HEAD_BYTES)
+                torn.flush()
+                if fsync:
+                    os.fsync(torn.fileno())
+            part.rename(torn_file)
+            sync_folder(path.parent, fsync)
+        except OSError as error:
+            raise unwritable(torn_file, error) from error
         file.truncate(good_end)
         if fsync:
             os.fsync(file.fileno())

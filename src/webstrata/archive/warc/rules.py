@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from ipaddress import ip_address
+from pathlib import Path
 
 from webstrata.archive.warc import http_head
-from webstrata.archive.warc.record import WarcRecord, bare_uri, matches
+from webstrata.archive.warc.record import PieceDigest, WarcRecord, bare_uri, matches
+from webstrata.archive.warc.record_pieces import block_pieces, record_start
+from webstrata.errors import ArchiveError
 
 _MANDATORY = ("warc-type", "warc-record-id", "warc-date", "content-length")
 _NEEDS_TARGET = frozenset({"response", "request", "revisit", "resource", "conversion", "continuation"})
@@ -49,8 +52,11 @@ _FORMATS = {
 _BODILESS = frozenset({204, 304})
 
 
-def record_faults(record: WarcRecord) -> list[str]:
-    """All faults of a record, one short phrase each; empty for a valid record."""
+def record_faults(record: WarcRecord, path: Path | None = None) -> list[str]:
+    """All faults of a record, one short phrase each; empty for a valid record.
+
+    `path`: the file of the record. A block that is not in memory is read from there.
+    """
     if record.version.startswith("ARC"):
         return [] if record.declared is not None else ["content-length is malformed"]
     return [
@@ -58,8 +64,13 @@ def record_faults(record: WarcRecord) -> list[str]:
         *_repeated_fields(record),
         *_malformed_fields(record),
         *_segment_faults(record),
-        *_content_faults(record),
+        *(_content_faults(record) if is_kept(record) or path is None else _large_faults(record, path)),
     ]
+
+
+def is_kept(record: WarcRecord) -> bool:
+    """Whether the whole block of a record is in memory."""
+    return len(record.block) >= (record.declared or 0)
 
 
 def missing_fields(record: WarcRecord) -> list[str]:
@@ -106,7 +117,7 @@ def _segment_faults(record: WarcRecord) -> list[str]:
 
 def _content_faults(record: WarcRecord) -> list[str]:
     faults: list[str] = []
-    if not record.is_complete or len(record.block) < (record.declared or 0):
+    if not record.is_complete or not is_kept(record):
         return faults  # reported by `walk` as torn or damaged
     block_digest = record.field("warc-block-digest")
     if block_digest and matches(block_digest, record.block) is False:
@@ -117,9 +128,40 @@ def _content_faults(record: WarcRecord) -> list[str]:
     digest = record.field("warc-payload-digest")
     if digest and not _payload_matches(digest, payload):
         faults.append("warc-payload-digest does not match the payload")
-    if record.kind == "response" and record.http and not _content_length_matches(record, head, payload):
+    if record.kind == "response" and record.http and not _content_length_matches(record, head, len(payload)):
         faults.append("Content-Length of the HTTP response does not match its body")
     return faults
+
+
+def _large_faults(record: WarcRecord, path: Path) -> list[str]:
+    """The same for a record whose block is not in memory."""
+    if not record.is_complete or not record.length:
+        return []
+    try:
+        start = record_start(path, record.offset)
+        block, payload = record.field("warc-block-digest") or "", record.field("warc-payload-digest") or ""
+        of_block, of_payload = PieceDigest(block, start.head), PieceDigest(payload)
+        for piece in block_pieces(path, record.offset, start, len(start.head)):
+            of_block.update(piece)
+            of_payload.update(piece)
+    except ArchiveError as problem:
+        return [str(problem)]
+    faults: list[str] = []
+    if of_block.matches() is False:
+        faults.append("warc-block-digest does not match the block")
+    if record.kind == "revisit" or record.field("warc-segment-number"):
+        return faults
+    if of_payload.matches() is False and not _is_chunked(start.head):
+        faults.append("warc-payload-digest does not match the payload")
+    size = (record.declared or 0) - len(start.head)
+    if record.kind == "response" and record.http and not _content_length_matches(record, start.head, size):
+        faults.append("Content-Length of the HTTP response does not match its body")
+    return faults
+
+
+def _is_chunked(head: bytes) -> bool:
+    """Whether the body has a transfer coding, as some writers archive it: its digest may be of either form."""
+    return any(name == "transfer-encoding" for name, _ in http_head.parse_fields(head))
 
 
 def _payload_matches(digest: str, payload: bytes) -> bool:
@@ -130,12 +172,12 @@ def _payload_matches(digest: str, payload: bytes) -> bool:
     return plain is not None and matches(digest, plain) is True
 
 
-def _content_length_matches(record: WarcRecord, head: bytes, payload: bytes) -> bool:
+def _content_length_matches(record: WarcRecord, head: bytes, body_bytes: int) -> bool:
     fields = dict(reversed(http_head.parse_fields(head)))
     declared = fields.get("content-length", "")
     if "transfer-encoding" in fields or not declared.isdigit() or record.field("warc-truncated"):
         return True
-    return http_head.status_of(head) in _BODILESS or int(declared[:19]) == len(payload)
+    return http_head.status_of(head) in _BODILESS or int(declared[:19]) == body_bytes
 
 
 @lru_cache(1024)

@@ -18,6 +18,7 @@ from webstrata.archive.warc import compose, http_head
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.reader import WarcReader
 from webstrata.archive.warc.record import WarcRecord, bare_uri
+from webstrata.archive.warc.record_pieces import HEAD_BYTES
 from webstrata.archive.warc.walk import archive_files, plain_name, walk
 from webstrata.records import (
     ArchivedExchange,
@@ -102,7 +103,7 @@ class ArchivedVisits:
     def _parts(self, path: Path) -> Iterator[_Part]:
         """The captures of a file, each with its request, which is the next record."""
         capture: WarcRecord | None = None
-        for item in walk(path):
+        for item in walk(path, max_data_bytes=self._reader.max_body_bytes + HEAD_BYTES, of_larger=HEAD_BYTES):
             self._on_progress(item.length)
             if isinstance(item, DamagedBytes):
                 self.unreadable += 1
@@ -127,7 +128,7 @@ class ArchivedVisits:
         for part in group:
             kind = part.record.field(_PART) or ("answer" if part.record.http else "extra")
             if kind in ("hop", "answer"):
-                exchange = self._exchange(part)
+                exchange = self._exchange(file, part)
                 if exchange is None:
                     self.unreadable += 1
                     return
@@ -158,10 +159,11 @@ class ArchivedVisits:
             extras=tuple(extras),
         )
 
-    def _exchange(self, part: _Part) -> Exchange | None:
+    def _exchange(self, file: str, part: _Part) -> Exchange | None:
         """The exchange; None if its body is in another record, which cannot be read."""
         record = part.record
         head, body = http_head.split_head(record.block)
+        large = self._reader.large_body(file, record)
         is_repeated = record.kind == "revisit" and not (record.field("warc-profile") or "").endswith(
             "server-not-modified"
         )
@@ -169,7 +171,7 @@ class ArchivedVisits:
             original = self._reader.original_of(record)
             if original is None:
                 return None
-            body = _payload(original[1])
+            body, large = _payload(original[1]), self._reader.large_body(*original)
         truncated = record.field("warc-truncated") if record.kind == "response" else None
         request_head, request_body = http_head.split_head(part.request)
         head = http_head.received_head(head)
@@ -183,7 +185,8 @@ class ArchivedVisits:
             status=http_head.status_of(head),
             response_head=head,
             headers=http_head.parse_fields(head),
-            body=body,
+            body=body if large is None else b"",
+            large=large,
             truncated=cast(Literal["length", "time", "disconnect"], truncated) if truncated in _TRUNCATED else None,
         )
 
@@ -201,7 +204,8 @@ class ArchivedVisits:
 
 def _first_at(path: Path) -> float:
     """The time of the first dated record of a file."""
-    return next((at_of(item.date) for item in walk(path) if isinstance(item, WarcRecord) and item.date), 0.0)
+    items = walk(path, max_data_bytes=HEAD_BYTES)
+    return next((at_of(item.date) for item in items if isinstance(item, WarcRecord) and item.date), 0.0)
 
 
 def _belong_together(before: WarcRecord, record: WarcRecord) -> bool:

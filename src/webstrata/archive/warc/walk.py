@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from webstrata.archive.warc.members import MAGIC, MAX_DATA_BYTES, DamagedBytes, GzipMember, members
+from webstrata.archive.warc.members import MAGIC, MAX_DATA_BYTES, DamagedBytes, GzipMember, KeptData, members
 from webstrata.archive.warc.record import Buffer, WarcRecord, parse_record
 
 SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
@@ -37,15 +37,18 @@ def plain_name(name: str) -> str:
     return name.removesuffix(OPEN_SUFFIX)
 
 
-def walk(path: Path, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
+def walk(
+    path: Path, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES, *, of_larger: int | None = None
+) -> Iterator[WarcRecord | DamagedBytes]:
     """Records and damaged bytes in file order.
 
-    Of each gzip member, or of each block in an uncompressed file, at most `max_data_bytes` are kept in memory.
+    Of each gzip member, or of each block in an uncompressed file, at most `max_data_bytes` are kept in memory; of a
+    member that is larger, `of_larger`.
     """
     with path.open("rb", buffering=0) as file:
         first = file.read(len(MAGIC))
         if first[:2] == MAGIC[:2] or path.name.removesuffix(OPEN_SUFFIX).endswith(".gz"):
-            for item in members(file, start, max_data_bytes):
+            for item in members(file, start, KeptData(max_data_bytes, of_larger)):
                 if isinstance(item, DamagedBytes):
                     yield item
                 else:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from webstrata.cli.history.visit_text import cut, result_text
+from webstrata.cli.history.visit_text import cut, cut_note, result_text
 from webstrata.cli.output import counted, printable, size
 from webstrata.clock import iso
 from webstrata.flows.crawl.visit_batcher import CrawlProgress
@@ -31,6 +31,7 @@ class VisitCounts(CrawlProgress):
         self.visits = 0
         self.changed = 0
         self.failed = 0
+        self.cut = 0
         self.bytes = 0
         self.pages = 0
         self.hosts = 0
@@ -52,6 +53,7 @@ class VisitCounts(CrawlProgress):
             self.failed += visit.outcome is Outcome.ERROR
             if visit.failure is not None and len(self.failures) < _MAX_FAILURES:
                 self.failures.append(visit)
+            self.cut += visit.truncated is not None
             self.bytes += visit.bytes
             self.last_at = max(self.last_at, visit.at)
 
@@ -64,6 +66,7 @@ class VisitCounts(CrawlProgress):
             "visits": self.visits,
             "changed": self.changed,
             "failed": self.failed,
+            "cut": self.cut,
             "bytes": self.bytes,
             "seconds": round(time.monotonic() - self.started, 3),
         }
@@ -78,17 +81,17 @@ class VisitLines(VisitCounts):
             result = visit.failure.kind if visit.failure else visit.status
             detail = f" ({printable(visit.failure.detail)})" if visit.failure and visit.failure.detail else ""
             sys.stderr.write(f"{iso(visit.at)} {visit.outcome} {result} {printable(visit.url)}{detail}\n")
-            sys.stderr.writelines(f"  {printable(phrase)}\n" for phrase in visit.learned)
+            sys.stderr.writelines(f"  {printable(phrase)}\n" for phrase in _phrases(visit))
         sys.stderr.flush()
 
 
 class VisitScreen(VisitCounts):
-    """A live display, with a line above it for everything that was learned as noise."""
+    """A live display, with a line above it for every cut body and everything that was learned as noise."""
 
     def visited(self, visits: Sequence[Visit]) -> None:
         super().visited(visits)
         for visit in visits:
-            for phrase in visit.learned:
+            for phrase in _phrases(visit):
                 stderr.print(f"{printable(visit.url)}: {printable(phrase)}", markup=False)
 
     def print_failures(self) -> None:
@@ -113,6 +116,11 @@ class VisitScreen(VisitCounts):
             f"[dim]{iso(float(int(self.last_at))) if self.last_at else ''}[/]",
         )
         return grid
+
+
+def _phrases(visit: Visit) -> list[str]:
+    """What is said about a visit besides its outcome."""
+    return [*visit.learned, *filter(None, [cut_note(visit)])]
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quie
         return
     typer.echo(
         f"{counted(counts.visits, 'visit')}, {counts.changed} changed, {counts.failed} failed, "
-        f"{size(counts.bytes)} in {counts.summary()['seconds']:.1f} s",
+        f"{f'{counts.cut} with a cut body, ' if counts.cut else ''}{size(counts.bytes)} in {counts.summary()['seconds']:.1f} s",
         err=True,
     )
     fault = node.home.fault()

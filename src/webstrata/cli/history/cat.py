@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from webstrata.cli.history.visit_text import warn_of_cuts
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import iso_or_none, print_json, printable, size
 from webstrata.cli.session import open_node, run_async
@@ -42,6 +43,7 @@ def command(
             return read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
 
     version = run_async(read)
+    warn_of_cuts([version.visit])
     if as_json:
         print_json(
             {
@@ -49,7 +51,8 @@ def command(
                 "at": iso_or_none(version.visit.at),
                 "status": version.status,
                 "headers": version.headers,
-                "size": len(version.body),
+                "size": version.size,
+                "truncated": version.visit.truncated,
                 "raw": version.visit.raw,
                 "warc": version.visit.position,
             }
@@ -61,16 +64,26 @@ def command(
     elif sys.stdout.isatty():
         _print_text(version)
     else:
-        sys.stdout.buffer.write(version.body)
+        problem = version.write(_write)
         sys.stdout.buffer.flush()
+        if problem is not None:
+            typer.echo(f"The body is not what its Content-Encoding header says: {printable(problem)}.", err=True)
+
+
+def _write(data: bytes) -> None:
+    """Write to stdout. A pipe may take a part only, if Python does not buffer the output (PYTHONUNBUFFERED)."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
 
 
 def _print_text(version: Version) -> None:
-    """Print the body to a terminal; refuse binary bodies."""
-    if b"\0" in version.body[:8000]:
+    """Print the body to a terminal; refuse binary and very large bodies."""
+    if version.large is not None or b"\0" in version.body[:8000]:
         kind = printable(version.header("content-type") or "of unknown type")
+        what = "too large" if version.large is not None else "binary"
         raise UsageError(
-            f"the body ({size(len(version.body))}, {kind}) is binary and not shown on a terminal. "
+            f"the body ({size(version.size)}, {kind}) is {what} and not shown on a terminal. "
             "Redirect it to a file with > FILE."
         )
     for line in source_text(version).splitlines():

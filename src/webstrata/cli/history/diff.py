@@ -9,6 +9,7 @@ import typer
 
 from webstrata.cli.history.diff_story import show_story
 from webstrata.cli.history.difference_text import ShownAs, move_json, write_html, write_text
+from webstrata.cli.history.visit_text import warn_of_cuts
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json
 from webstrata.cli.session import instant_or_ago, open_node, run_async, time_range
@@ -97,6 +98,7 @@ def command(
 
     before, after, page = run_async(read)
     url = after.visit.url
+    warn_of_cuts([before.visit, after.visit])
     names = [f"{url} {date_time(version.visit.at)}" for version in (before, after)]
     difference = version_difference(
         before,

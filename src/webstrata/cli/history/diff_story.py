@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from webstrata.cli.history.difference_text import ShownAs, move_json, write_html, write_text
 from webstrata.cli.history.log import visit_json
+from webstrata.cli.history.visit_text import warn_of_cuts
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, printable
 from webstrata.cli.session import run_async
 from webstrata.detect.diff.difference import Difference
@@ -52,6 +53,7 @@ def show_story(node: Node, address: str, since: float, until: float | None, show
             return page, await page_story(store, page, since, until)
 
     page, story = run_async(collect)
+    warn_of_cuts(event.visit for event in story.events)
     differences = story_differences(
         story,
         page.page_rules,

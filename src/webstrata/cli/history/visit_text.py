@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from webstrata.cli.output import iso_or_none, size
+import typer
+
+from webstrata.cli.output import date_time, iso_or_none, size
 from webstrata.records import FailingPage, Failure, Visit
 
 _ERROR_STATUS = 400
@@ -57,15 +60,34 @@ def changed_text(visit: Visit) -> str:
 
 
 def size_text(visit: Visit) -> str:
-    """The size of the body."""
-    return size(visit.bytes)
+    """The size of what the visit received: `100.0 MB (cut)` if the body is incomplete."""
+    return size(visit.bytes) + (" (cut)" if visit.truncated else "")
+
+
+_CUT = {
+    "length": "body cut at the size limit after {} (fetch.max_body)",
+    "time": "body cut at the time limit after {} (fetch.total_timeout)",
+    "disconnect": "body incomplete: the connection ended after {}",
+}
+
+
+def cut_note(visit: Visit) -> str:
+    """Why the body of a visit is incomplete; empty if it is complete."""
+    return _CUT.get(visit.truncated or "", "").format(size(visit.bytes))
+
+
+def warn_of_cuts(visits: Iterable[Visit]) -> None:
+    """Say on stderr which of the versions that are shown are incomplete."""
+    for visit in visits:
+        if note := cut_note(visit):
+            typer.echo(f"The version of {date_time(visit.at)} is incomplete: {note}.", err=True)
 
 
 def why_text(visit: Visit) -> str:
     """In words: why the visit failed, or why the change has its significance and what was learned."""
     if visit.failure is not None:
         return failure_text(None, visit.failure)
-    return "; ".join((*visit.reasons, *visit.learned)) or "-"
+    return "; ".join(filter(None, (*visit.reasons, *visit.learned, cut_note(visit)))) or "-"
 
 
 def warc_text(visit: Visit) -> str:

@@ -68,6 +68,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "changes": totals.changes,
                 "errors": totals.errors,
                 "bytes": totals.bytes,
+                "cut": totals.cut,
                 "next_visit": iso_or_none(totals.next_at),
                 "policy": node.settings.schedule.policy,
                 "budget": budget,
@@ -97,6 +98,9 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     typer.echo(
         f"visits     {totals.visits}: {counted(totals.changes, 'change')}, {counted(totals.errors, 'error')}, {size(totals.bytes)}"
     )
+    if totals.cut:
+        what = "page has" if totals.cut == 1 else "pages have"
+        typer.echo(f"cut        {totals.cut} {what} an incomplete last body (`webstrata log URL` says why)")
     unset = "no budget, " if budget is None else ""
     typer.echo(f"schedule   {node.settings.schedule.policy}; {unset}{expected_per_day:.1f} visits per day expected")
     for number, line in enumerate(budget_lines(budget) if budget is not None else []):

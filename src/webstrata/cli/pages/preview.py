@@ -18,7 +18,7 @@ from webstrata.cli.options import (
     page_rules_of,
     with_rule_options,
 )
-from webstrata.cli.output import print_json, printable
+from webstrata.cli.output import print_json, printable, size
 from webstrata.cli.session import open_node, run_async
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
@@ -101,6 +101,11 @@ async def _preview(
         if page is not None and page.fingerprint is not None and not live:
             visit = await version_at(store, page, None)
             version = read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
+            if version.large is not None:
+                raise UsageError(
+                    f"the archived body ({size(version.size)}) is larger than fetch.max_parsed and is compared by its "
+                    "bytes: no rule applies to it. Raise fetch.max_parsed to parse it."
+                )
             return preview(version.body, version.header("content-type"), url, page_rules), page_rules
         result = await node.visit_once(store, url, page_rules)
     content, response = result.content, result.answer

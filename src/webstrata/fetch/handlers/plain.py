@@ -23,5 +23,5 @@ class PlainHandler:
 
     async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
         accept = (page.page_rules.accept if page.page_rules is not None else "") or self._accept
-        fetched = await client.get(page.url, accept=accept, validators=page.validators)
+        fetched = await client.get(page.url, accept=accept, validators=page.validators, large_body=True)
         return fetched if isinstance(fetched, Wait) else visit_result(page, client, fetched)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from webstrata.fetch.http.body_memory import BodyMemory
+from webstrata.fetch.http.body_spool import BodySpool
 from webstrata.fetch.http.connection import HttpConnection
 from webstrata.fetch.http.descriptors import connection_limits
 from webstrata.fetch.http.failures import ConnectionLost, FetchError, failure_of
@@ -38,10 +39,12 @@ class HttpWeb:
         ca_file: str | None = None,
         max_memory: int = 512 * 10**6,
         name_servers: Sequence[str] = (),
+        spool: BodySpool | None = None,
     ) -> None:
         """`hosts` maps names to `address` or `address:port` before DNS; `ca_file` holds more trusted certificates.
 
         `max_memory` bounds the bodies in memory (`BodyMemory`). `name_servers` are asked instead of the system's.
+        Bodies that are too large for memory go to the `spool`; without one they are truncated.
         """
         self._clock = clock
         self._guard = guard
@@ -52,8 +55,9 @@ class HttpWeb:
         """Connections that may be in use at a time: as many as wanted, or as the limit on open files permits."""
         self._in_use = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._memory = BodyMemory(max_memory, limits.body_bytes, allowed.active)
-        self._pool = ConnectionPool(guard, limits, tls_context(ca_file), allowed.idle, self._memory)
+        self._spool = spool
+        self._memory = BodyMemory(max_memory, min(limits.body_bytes, limits.memory_bytes), allowed.active)
+        self._pool = ConnectionPool(guard, limits, tls_context(ca_file), allowed.idle, self._memory, spool)
 
     async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
         """The address and port that a request to this host would connect to, if the guard allows them."""
@@ -73,7 +77,8 @@ class HttpWeb:
         """Send one request and return its outcome. Failures of the network are part of the outcome, not exceptions.
 
         The time limit of the exchange covers connecting, sending and receiving, and the wait for the memory of a large
-        body. It does not cover the wait in `before_send` and the wait for one of the connections, which is limited to
+        body. A body that goes to a file has the limit of the settings for each part of the size that fits into memory.
+        It does not cover the wait in `before_send` and the wait for one of the connections, which is limited to
         the same time: if none becomes free, that is a fault of this machine (`FailureKind.LOCAL`).
         """
         request = request_of(permit, accept, validators, posted)
@@ -98,6 +103,8 @@ class HttpWeb:
     async def close(self) -> None:
         await self._names.close()
         self._pool.close()
+        if self._spool is not None:
+            await self._spool.close()
         await asyncio.sleep(0)  # lets the event loop call `connection_lost`
 
     async def _wait_for_connection(self, limit_s: float) -> bool:
@@ -152,7 +159,7 @@ class HttpWeb:
         at, from_s = self._clock.now(), self._clock.steady()
         try:
             with self._clock.working():
-                response = await connection.exchange(request.head + request.body, ends_at)
+                response = await connection.exchange(request.head + request.body, ends_at, large_body=permit.large_body)
         except (FetchError, OSError, ValueError) as error:
             connection.abort()
             stale = isinstance(error, ConnectionLost) and error.stale
@@ -171,9 +178,11 @@ class HttpWeb:
             response_head=response.head,
             headers=response.headers,
             body=response.body,
+            large=connection.large,
             truncated=response.truncated,
             failure=response.failure,
         )
+        connection.large = None
         if connection.reservation is not None:
             connection.reservation.keep_for(exchange)
             connection.reservation = None

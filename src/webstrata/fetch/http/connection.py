@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import cast
 
 from webstrata.fetch.http.body_memory import MIN_RATE, RATE_WINDOW_S, BodyMemory, BodyReservation
+from webstrata.fetch.http.body_spool import BodySpool, BodyWriter, SpooledBody, SpoolError
 from webstrata.fetch.http.failures import (
     AddressBlocked,
     ConnectionLost,
@@ -26,6 +27,7 @@ from webstrata.fetch.http.guard import AddressGuard
 from webstrata.fetch.http.receive_time import ReceiveTime, ReceiveUse
 from webstrata.fetch.http.request import FetchLimits
 from webstrata.fetch.http.response import Response, ResponseParser
+from webstrata.records import Failure, FailureKind
 
 
 class HttpConnection(asyncio.Protocol):
@@ -39,14 +41,16 @@ class HttpConnection(asyncio.Protocol):
         memory: BodyMemory,
         time: ReceiveTime,
         on_lost: Callable[[HttpConnection], None],
+        spool: BodySpool | None = None,
     ) -> None:
-        """`on_lost` is called when the connection ends."""
+        """`on_lost` is called when the connection ends. Without a `spool` all bodies are held in memory."""
         self._loop = loop
         self._guard = guard
         self._limits = limits
         self._memory = memory
         self._time = time
         self._on_lost = on_lost
+        self._spool = spool
         self._transport: asyncio.Transport | None = None
         self._blocked: AddressBlocked | None = None
         self._requests = 0
@@ -59,6 +63,12 @@ class HttpConnection(asyncio.Protocol):
         self._starts_at = self._ends_at = 0.0
         self._is_paused = False
         """Nothing is read: the body waits for memory."""
+        self._writer: BodyWriter | None = None
+        """Of a body that goes to a file."""
+        self._is_writing = False
+        """Nothing is read: too much of the body waits for the disk."""
+        self._timed_bytes = 0
+        """Bytes of a body that goes to a file when its time limit last began."""
         self._use = ReceiveUse()
         self._pause_timer: asyncio.TimerHandle | None = None
         """Set while nothing is read because the connection has used its share of the event loop's time."""
@@ -67,6 +77,8 @@ class HttpConnection(asyncio.Protocol):
         """The last response is complete and another request may be sent."""
         self.reservation: BodyReservation | None = None
         """The memory of the last response's body, if it is large. The caller releases it or keeps it for the body."""
+        self.large: SpooledBody | None = None
+        """The last response's body, if it went to a file. The caller takes it."""
 
     @property
     def is_connected(self) -> bool:
@@ -83,15 +95,16 @@ class HttpConnection(asyncio.Protocol):
             return self._blocked
         return None if self.is_connected else NotSent("closed before the request was sent")
 
-    async def exchange(self, request: bytes, ends_at: float) -> Response:
+    async def exchange(self, request: bytes, ends_at: float, *, large_body: bool = False) -> Response:
         """Send a request and collect the response until `ends_at` (the event loop's time).
 
         There must be no `problem`. A response whose head is complete is returned, however its body ended. Before that,
         ConnectionLost, a timeout, or the reason why the response is refused is raised. The caller aborts a connection
-        that is not `reusable`.
+        that is not `reusable`. `large_body`: a body that is too large for memory goes to a file.
         """
         assert self._transport is not None
-        parser = self._parser = ResponseParser(self._limits)
+        open_sink = self._open_writer if large_body and self._spool is not None else None
+        parser = self._parser = ResponseParser(self._limits, open_sink)
         self._requests += 1
         self.reusable = False
         self._ends_at = ends_at
@@ -100,10 +113,18 @@ class HttpConnection(asyncio.Protocol):
         self._timer = self._loop.call_at(self._expires_at(), self._check_time)
         self._transport.write(request)
         is_complete = False
+        response = None
         try:
             await self._done
-            is_complete = parser.response is not None
+            response = parser.response
+            is_complete = response is not None
+            if response is not None and self._writer is not None:
+                response = await self._stored(response, self._writer)
         finally:
+            if self._writer is not None:
+                self._writer.discard()
+                self._writer = None
+                self._is_writing = False
             self._timer.cancel()
             self._parser = self._done = self._timer = None
             parser.release()
@@ -114,9 +135,9 @@ class HttpConnection(asyncio.Protocol):
                 self._end_reservation(is_kept=is_complete)
         if parser.error is not None:
             raise parser.error
-        assert parser.response is not None
+        assert response is not None
         self.reusable = parser.reusable
-        return parser.response
+        return response
 
     def abort(self) -> None:
         """Cut the connection. Nothing is outstanding that an orderly end would preserve."""
@@ -144,7 +165,9 @@ class HttpConnection(asyncio.Protocol):
         parser.feed(data)
         if not parser.done:
             self._limit_time(perf_counter() - began_s)
-        if parser.body_bytes > self._memory.free_bytes and self.reservation is None and not parser.done:
+        if self._writer is not None:
+            self._receive_large(parser)
+        elif parser.body_bytes > self._memory.free_bytes and self.reservation is None and not parser.done:
             self._reserve(parser)
         self._wake(parser)
 
@@ -174,7 +197,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _resume(self) -> None:
         """Read again, unless there is another reason not to."""
-        if self._transport is not None and not self._is_paused and self._pause_timer is None:
+        if self._transport is not None and not (self._is_paused or self._is_writing) and self._pause_timer is None:
             self._transport.resume_reading()
 
     # ── memory of large bodies ──────────────────────────────────────────────────────────────────────────────
@@ -220,10 +243,56 @@ class HttpConnection(asyncio.Protocol):
             self.reservation.release()
             self.reservation = None
 
+    # ── bodies that go to a file ────────────────────────────────────────────────────────────────────────────
+
+    def _open_writer(self, expected_bytes: int) -> BodyWriter:
+        assert self._spool is not None
+        # What waits for the disk has no reservation: it must fit into the free share of the connection.
+        self._writer = self._spool.open(expected_bytes, self._memory.free_bytes, self._written)
+        self._timed_bytes = 0
+        return self._writer
+
+    def _receive_large(self, parser: ResponseParser) -> None:
+        """After a part of the body has arrived: begin the time limit anew, and stop reading if the disk is slow."""
+        assert self._writer is not None
+        if parser.body_bytes - self._timed_bytes >= self._limits.memory_bytes:
+            self._timed_bytes = parser.body_bytes
+            self._ends_at = max(self._ends_at, self._received_at + self._limits.total_s)
+        if self._writer.is_full and not self._is_writing and not parser.done and self._transport is not None:
+            self._is_writing = True
+            if self._pause_timer is None:
+                self._transport.pause_reading()
+
+    def _written(self) -> None:
+        """The file has all that was received so far, or cannot be written."""
+        parser, writer = self._parser, self._writer
+        if parser is None or parser.done or writer is None:
+            return
+        if writer.problem:
+            parser.refuse(_not_stored(writer.problem))
+            self._wake(parser)
+            return
+        if self.reservation is not None:
+            self._end_reservation(is_kept=False)
+        if self._is_writing:
+            self._is_writing = False
+            self._received_at = self._loop.time()
+            self._resume()
+
+    async def _stored(self, response: Response, writer: BodyWriter) -> Response:
+        """The response when its file is complete. A response that failed has no body."""
+        if response.failure is not None:
+            return response._replace(truncated=response.truncated or "disconnect")
+        try:
+            self.large = await writer.finish()
+        except SpoolError as problem:
+            return response._replace(truncated="length", failure=_not_stored(str(problem)))
+        return response
+
     # ── waiting ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _expires_at(self) -> float:
-        if self._is_paused:  # the server is not waited for
+        if self._is_paused or self._is_writing:  # the server is not waited for
             return self._ends_at
         return min(self._received_at + self._limits.first_byte_s, self._ends_at)
 
@@ -249,3 +318,8 @@ class HttpConnection(asyncio.Protocol):
             self.abort()  # at once: the server may go on sending
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
+
+
+def _not_stored(problem: str) -> Failure:
+    """The fault is not the server's, but the page has to wait as after any failure: it may never fit on this disk."""
+    return Failure(kind=FailureKind.HANDLER, detail=problem)

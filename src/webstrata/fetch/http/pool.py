@@ -11,6 +11,7 @@ import socket
 import ssl
 
 from webstrata.fetch.http.body_memory import BodyMemory
+from webstrata.fetch.http.body_spool import BodySpool
 from webstrata.fetch.http.connection import HttpConnection
 from webstrata.fetch.http.failures import AddressBlocked, ConnectTimeout, LocalFault, Unreachable
 from webstrata.fetch.http.guard import AddressGuard
@@ -29,11 +30,18 @@ class ConnectionPool:
     """The connections of one `HttpWeb`. `take` a connection, use it, and `give_back` it after a complete response."""
 
     def __init__(
-        self, guard: AddressGuard, limits: FetchLimits, tls: ssl.SSLContext, max_idle: int, memory: BodyMemory
+        self,
+        guard: AddressGuard,
+        limits: FetchLimits,
+        tls: ssl.SSLContext,
+        max_idle: int,
+        memory: BodyMemory,
+        spool: BodySpool | None = None,
     ) -> None:
         self._guard = guard
         self._limits = limits
         self._memory = memory
+        self._spool = spool
         self._time = ReceiveTime()
         self._tls = tls
         self._max_idle = max_idle
@@ -101,7 +109,9 @@ class ConnectionPool:
                 raise Unreachable(str(error)) from error
             raise
         _, connection = await loop.create_connection(
-            lambda: HttpConnection(loop, self._guard, self._limits, self._memory, self._time, on_lost=self._forget),
+            lambda: HttpConnection(
+                loop, self._guard, self._limits, self._memory, self._time, on_lost=self._forget, spool=self._spool
+            ),
             sock=connecting,
             ssl=self._tls if target.tls else None,
             server_hostname=target.server_name.rstrip(".") if target.tls else None,

@@ -18,12 +18,14 @@ class FetchLimits(Struct, frozen=True, kw_only=True):
     header_count: int = 128
     body_bytes: int = 100_000_000
     """Body as sent, content coding included; a longer body is truncated and marked as such."""
+    memory_bytes: int = 100_000_000
+    """A longer body is not held in memory: it goes to a file, if the request allows that, else it is truncated here."""
     connect_s: float = 20.0
     """For connecting, TLS included; also for resolving a name."""
     first_byte_s: float = 60.0
     """Longest time without data: before the first byte of the response, and between any two parts of it."""
     total_s: float = 300.0
-    """For the whole exchange."""
+    """For the whole exchange. Of a body that goes to a file, every `memory_bytes` may take this long."""
 
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"

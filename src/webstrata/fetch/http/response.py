@@ -6,9 +6,10 @@ bytes that follow the announced body never reach the parser, and a head that can
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from io import BytesIO
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -23,6 +24,16 @@ _FRAMING_PER_BYTE = 8
 _LARGE_BYTES = 1_000_000
 
 
+class BodySink(Protocol):
+    """Takes the parts of a body that is too large for memory."""
+
+    def add(self, parts: Sequence[bytes]) -> None: ...
+
+
+OpenSink = Callable[[int], BodySink]
+"""Receives the size that the head announces, or what has arrived so far."""
+
+
 class Response(NamedTuple):
     """One response; its body is without transfer coding."""
 
@@ -32,6 +43,7 @@ class Response(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     """Names in lower case; order and repetition as received."""
     body: bytes
+    """Empty if the body is in a sink."""
     truncated: Literal["length", "time", "disconnect"] | None
     failure: Failure | None
 
@@ -39,8 +51,13 @@ class Response(NamedTuple):
 class ResponseParser:
     """Parses the response to one request. Feed it until `done`; the outcome is then in `response` or `error`."""
 
-    def __init__(self, limits: FetchLimits) -> None:
+    def __init__(self, limits: FetchLimits, open_sink: OpenSink | None = None) -> None:
+        """`open_sink`: a successful response whose body is longer than `memory_bytes` goes there."""
         self._limits = limits
+        self._open_sink = open_sink
+        self._max_bytes = min(limits.body_bytes, limits.memory_bytes)
+        self.sink: BodySink | None = None
+        """Has the body, or what arrived of it, instead of `response`."""
         self._recorder = HeadRecorder(limits.header_bytes, limits.header_count)
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
         # Accept folded lines and control characters in header values, bare line feeds, and spaces after a chunk size.
@@ -57,6 +74,8 @@ class ResponseParser:
         """The body instead of `_parts` once it is large: it grows in place and is returned without a copy."""
         self.body_bytes = 0
         """Received so far."""
+        self._announced_bytes: int | None = None
+        """The length of the body, where the head announces it."""
         self._expected_bytes: int | None = None
         """Bytes of the body still to be received, where the head announces its length."""
         self._received_bytes = 0
@@ -75,10 +94,9 @@ class ResponseParser:
 
     @property
     def max_body_bytes(self) -> int:
-        """The largest size that the body can have: the announced length or the limit."""
-        announced_bytes = self._recorder.body_length()
-        limit = self._limits.body_bytes
-        return limit if announced_bytes is None else min(announced_bytes, limit)
+        """The largest size that the body can have in memory: the announced length or the limit."""
+        limit = min(self._max_bytes, self._limits.memory_bytes)
+        return limit if self._announced_bytes is None else min(self._announced_bytes, limit)
 
     def feed(self, data: bytes) -> None:
         """Parse received bytes. Not to be called once `done`."""
@@ -109,10 +127,12 @@ class ResponseParser:
             self._finish(failure=failure_of(NotHttp(reason)))
         elif self._is_complete:
             self._finish(reusable=self._keep_alive and len(data) == piece_bytes)
-        elif self.body_bytes > self._limits.body_bytes:
+        elif self.body_bytes > self._max_bytes:
             self._finish("length")
         elif self._received_bytes > self._allowed_bytes():
             self._finish(failure=failure_of(NotHttp("chunk extensions or trailers that are too long")))
+        elif self._is_large():
+            self._spill()
         elif self.body_bytes > _LARGE_BYTES:
             self._join()
 
@@ -131,6 +151,13 @@ class ResponseParser:
             self._finish("time")
         else:
             self._fail(error)
+
+    def refuse(self, failure: Failure) -> None:
+        """The body cannot be stored: the response has this failure, and no body."""
+        self.sink = None
+        self._parts.clear()
+        self.body_bytes = 0
+        self._finish("length", failure)
 
     def release(self) -> None:
         """Drop the parser, which refers to this object, and the buffers of the body."""
@@ -156,6 +183,8 @@ class ResponseParser:
             return
         self._has_head = True
         self._keep_alive = parser.should_keep_alive()
+        if self._open_sink is not None and 200 <= self._status < 300:
+            self._max_bytes = self._limits.body_bytes
 
     def on_body(self, data: bytes) -> None:
         self._parts.append(data)
@@ -171,7 +200,8 @@ class ResponseParser:
         body_bytes: int | None = len(data)
         if not self._recorder.head:
             body_bytes = self._recorder.feed(data)
-            self._expected_bytes = None if body_bytes is None else self._recorder.body_length()
+            self._announced_bytes = None if body_bytes is None else self._recorder.body_length()
+            self._expected_bytes = self._announced_bytes
         if self._expected_bytes is None or body_bytes is None:
             return data
         excess = body_bytes - self._expected_bytes
@@ -191,11 +221,11 @@ class ResponseParser:
         """How many bytes the whole response may have had so far.
 
         The head (interim responses included) and what frames the body may have `header_bytes` each. In addition, each
-        byte of the body may be accompanied by `_FRAMING_PER_BYTE` bytes of framing, up to `body_bytes` in all. Hence a
-        response ends after at most 2 * (header_bytes + body_bytes) bytes, and one that sends no body after twice the
-        limit of its head.
+        byte of the body may be accompanied by `_FRAMING_PER_BYTE` bytes of framing, up to the limit of the body in all.
+        Hence a response ends after at most twice the limits of head and body, and one that sends no body after twice
+        the limit of its head.
         """
-        framing_bytes = min(_FRAMING_PER_BYTE * self.body_bytes, self._limits.body_bytes)
+        framing_bytes = min(_FRAMING_PER_BYTE * self.body_bytes, self._max_bytes)
         return 2 * self._limits.header_bytes + self.body_bytes + framing_bytes
 
     def _has_framing(self) -> bool:
@@ -220,15 +250,41 @@ class ResponseParser:
         failure: Failure | None = None,
         reusable: bool = False,
     ) -> None:
-        if self.body_bytes > self._limits.body_bytes:
+        if self.body_bytes > self._max_bytes:
             truncated = truncated if failure is not None else "length"
+        if self._is_large():
+            self._spill()
         body = self._body()
         self.response = Response(self._status, self._recorder.head, tuple(self._headers), body, truncated, failure)
         self.reusable = reusable
         self.done = True
 
+    def _is_large(self) -> bool:
+        """Whether the body goes to a file: its head announces a large one, or as much has arrived."""
+        limit = self._limits.memory_bytes
+        if self._max_bytes <= limit or not self.body_bytes:
+            return False
+        return self.sink is not None or max(self.body_bytes, self._announced_bytes or 0) > limit
+
+    def _spill(self) -> None:
+        """Pass what has arrived to the sink, up to the limit."""
+        if self.sink is None:
+            assert self._open_sink is not None
+            self.sink = self._open_sink(min(max(self._announced_bytes or 0, self.body_bytes), self._max_bytes))
+        if self._large is not None:
+            self._join()
+            self._parts, self._large = [self._large.getvalue()], None
+        excess = self.body_bytes - self._max_bytes
+        while excess > 0 and self._parts:
+            last = self._parts.pop()
+            if len(last) > excess:
+                self._parts.append(last[:-excess])
+            excess -= len(last)
+        self.sink.add(self._parts)
+        self._parts = []
+
     def _body(self) -> bytes:
-        limit = self._limits.body_bytes
+        limit = self._max_bytes
         if self._large is None:
             body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
             return body if len(body) <= limit else body[:limit]

@@ -45,6 +45,8 @@ class BatchEntries:
     ) -> None:
         """`robots`: exchanges of robots.txt requests, which belong to no visit."""
         self._entries: list[tuple[Exchange | Resource, str, VisitPart | None]] = []
+        self.archived: dict[int, Position] = {}
+        """By index: the records that were written before the batch."""
         self._visits = [self._add_visit(result, content) for result, content in zip(batch, parsed, strict=True)]
         for exchange in robots:
             if exchange.response_head:
@@ -81,14 +83,14 @@ class BatchEntries:
     ) -> tuple[list[int | None], int | None, list[int]]:
         """The index of each exchange's record, of the content that a handler made, and of each further resource."""
         exchanges: list[int | None] = []
-        is_plain = _is_plain(result)
         for exchange in result.exchanges:
             index = None
             if exchange.response_head:
                 is_answer = exchange is result.answer
                 payload = _payload(exchange, result.page, parsed if is_answer and result.content is None else None)
-                part = None if is_plain else _part(result, "answer" if is_answer else "hop")
-                index = self._add(exchange, payload, part)
+                index = self._add(exchange, payload, visit_part(result, exchange))
+                if is_answer and parsed is not None and parsed.position is not None:
+                    self.archived[index] = parsed.position
             exchanges.append(index)
         content = None
         if result.content is not None:
@@ -120,6 +122,11 @@ def new_originals(captures: Sequence[Capture | ResourceCapture], written: Sequen
 def is_conditional(exchange: Exchange) -> bool:
     """Whether the request was conditional. A 304 response to any other request proves nothing."""
     return b"\r\nIf-" in exchange.request_head
+
+
+def visit_part(result: VisitResult, exchange: Exchange) -> VisitPart | None:
+    """What the record of an exchange says about its visit; None if its URL and date say everything."""
+    return None if _is_plain(result) else _part(result, "answer" if exchange is result.answer else "hop")
 
 
 def _is_plain(result: VisitResult) -> bool:
@@ -154,7 +161,7 @@ def _payload(exchange: Exchange, page: Page, parsed: ParsedContent | None) -> st
         return parsed.payload
     if exchange.status == 304 and page.payload is not None and is_conditional(exchange):
         return page.payload
-    return payload_digest(exchange.body)
+    return payload_digest(exchange.body) if exchange.large is None else exchange.large.payload
 
 
 def _may_repeat(source: Exchange | Resource) -> bool:
@@ -165,7 +172,9 @@ def _may_repeat(source: Exchange | Resource) -> bool:
 
 
 def _is_complete(source: Exchange | Resource) -> bool:
-    return bool(source.body) and (isinstance(source, Resource) or source.truncated is None)
+    if isinstance(source, Resource):
+        return bool(source.body)
+    return source.body_bytes > 0 and source.truncated is None
 
 
 def _capture(

@@ -39,6 +39,13 @@ class VisitLimits(Struct, frozen=True, kw_only=True):
     """From the start of the visit to its end, waits for permits included."""
     total_s: float = 300.0
     """For the responses to one request and its redirects together (real time)."""
+    large_s: float = 0.0
+    """In addition, for a body that goes to a file: the page must stay leased as long."""
+
+    @property
+    def longest_s(self) -> float:
+        """How long a visit can take."""
+        return self.visit_s + self.large_s
 
 
 class LanePage(Struct, frozen=True):
@@ -185,6 +192,7 @@ class HostLanes:
             ends_at=now + self._limits.visit_s,
             max_requests=self._limits.max_requests,
             total_s=self._limits.total_s,
+            large_bodies=True,
         )
         try:
             result = await self._choose(page).visit(page, visit)

@@ -253,7 +253,7 @@ def finished_visit(judged: JudgedVisit, next_visit: NextVisit | None, positions:
         new_links=change.new_links if change is not None else 0,
         learned=judged.learned,
         duration_s=sum(exchange.duration_s for exchange in result.exchanges),
-        bytes=sum(len(exchange.body) for exchange in result.exchanges),
+        bytes=sum(exchange.body_bytes for exchange in result.exchanges),
         headers={name: value for name, value in response.headers if name in KEPT_HEADERS} if response else {},
         raw=fingerprint.raw if fingerprint is not None else None,
         text=fingerprint.text if fingerprint is not None else None,
@@ -290,7 +290,7 @@ def download_size(judged: JudgedVisit) -> tuple[int | None, bool]:
         return page.full_bytes, True
     if judged.parsed is None:
         return page.full_bytes, page.answers_304
-    size = sum(len(exchange.body) for exchange in judged.result.exchanges)
+    size = sum(exchange.body_bytes for exchange in judged.result.exchanges)
     # The same content in full, although the request was conditional: the server ignores conditions.
     ignored = page.validators is not None and not judged.change.raw
     return size, page.answers_304 and not ignored

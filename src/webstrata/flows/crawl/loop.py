@@ -299,7 +299,7 @@ class CrawlLoop:
         return RoundRequest(
             now=due_by,
             ends_at=ends_at,
-            lease_until=self._clock.now() + options.round_s + options.limits.visit_s + LEASE_MARGIN_S,
+            lease_until=self._clock.now() + options.round_s + options.limits.longest_s + LEASE_MARGIN_S,
             owner=self._owner,
             max_pages=ROUND_PAGES,
             only_due=only_due,

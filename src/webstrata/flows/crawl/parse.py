@@ -29,7 +29,7 @@ from webstrata.observe.page import (
     template_values,
 )
 from webstrata.observe.requisites.page import PageRequisites
-from webstrata.records import UNPARSED, Failure, Fingerprint, Page, PageRules, Signal
+from webstrata.records import UNPARSED, Failure, Fingerprint, Page, PageRules, Position, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
 _LISTS = ("sitemap", "feed")
@@ -127,6 +127,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     """Why the content could not be decoded as its header says."""
     torn: bool = False
     """Only the beginning of the content could be decoded."""
+    position: Position | None = None
+    """Of the record of a body that is not in memory, which is archived before its batch."""
 
 
 def payload_digest(body: bytes) -> str:

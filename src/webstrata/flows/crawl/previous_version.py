@@ -54,6 +54,8 @@ async def _past_job(page: Page, job: ParseJob, original: Original | None, archiv
     except ArchiveError as problem:
         log.warning("the previous version of %s is not compared run by run: %s", job.url, problem)
         return None
+    if stored.large is not None:
+        return None
     headers = dict(reversed(stored.headers))
     return replace(
         job,

@@ -1,6 +1,6 @@
 """`VisitPipeline`: parses, archives, judges, schedules and commits batches of visits, in a crash-safe order.
 
- 1. parse     every content is decoded and fingerprinted, in a parser process
+ 1. parse     every content is decoded and fingerprinted, in a parser process; a body that is not in memory is archived
  2. archive   every exchange is written to the WARC file, known payloads as revisit records; synced when this returns
  3. judge     the fingerprint is compared with the page's last one
  4. schedule  the policy learns and sets the next visit
@@ -13,7 +13,7 @@ never a committed fact.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.flows.crawl.archive_entries import BatchEntries, VisitPositions, new_originals
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit
+from webstrata.flows.crawl.large_bodies import LargeBodies
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
 from webstrata.flows.crawl.previous_version import has_edited_rules, with_previous_version
 from webstrata.flows.crawl.requests.polite_client import ChooseHandler
@@ -103,6 +104,7 @@ class VisitPipeline:
         self._choose = choose
         self._max_decoded = max_decoded
         self._selector = selector
+        self._large = LargeBodies(store=store, archive=archive, max_decoded=max_decoded)
         self._politeness = UnsavedPoliteness()
         self._templates = SiteTemplates()
 
@@ -126,6 +128,9 @@ class VisitPipeline:
             return None
         if status_class(response.status or 0) is not StatusClass.CONTENT:
             return None
+        if response.large is not None and result.content is None:
+            with self._clock.working():
+                return await self._large.parse(result, response, response.large)
         page = result.page
         await self._templates.load({page.host}, self._store)
         job = self._parse_job(result, response, discovery)
@@ -204,7 +209,7 @@ class VisitPipeline:
         with self._clock.working():
             entries = await asyncio.to_thread(BatchEntries, batch, parsed, robots)
         captures = entries.captures(await self._store.visit_log.originals(entries.repeatable_payloads()))
-        writing = asyncio.create_task(self._write(captures))
+        writing = asyncio.create_task(self._write(captures, entries.archived))
         try:
             await asyncio.sleep(0)  # lets the archive start
             await self._templates.load({result.page.host for result in batch}, self._store)
@@ -257,8 +262,13 @@ class VisitPipeline:
             self._selector.visited(visits)
         return visits
 
-    async def _write(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
-        return await self._archive.append(captures) if captures else []
+    async def _write(
+        self, captures: Sequence[Capture | ResourceCapture], archived: Mapping[int, Position]
+    ) -> list[Position]:
+        """Append the captures that are not archived yet; returns the positions of all."""
+        new = [capture for index, capture in enumerate(captures) if index not in archived]
+        written = iter(await self._archive.append(new) if new else ())
+        return [archived[index] if index in archived else next(written) for index in range(len(captures))]
 
     def _next_visits(self, judged: Sequence[JudgedVisit]) -> list[NextVisit | None]:
         """The next visits, in order; none for requisites, which are visited with their page."""

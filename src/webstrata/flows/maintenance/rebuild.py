@@ -82,6 +82,9 @@ class RecordedArchive:
             for capture in captures
         ]
 
+    async def append_large(self, capture: Capture) -> Position:
+        return self._positions[id(capture.exchange)]
+
     async def read(self, position: Position) -> StoredCapture:
         return await asyncio.to_thread(self._read, position)
 

@@ -78,9 +78,9 @@ def _counted(number: int, noun: str, nouns: str = "") -> str:
 
 
 def readable_size(size: int) -> str:
-    """A number of bytes for people: `3,114 bytes`, `31 KB`, `1.2 MB`."""
+    """A number of bytes for people: `3,114 bytes`, `31 KB`, `1.2 MB`, `2.0 GB`."""
     if size < 10_000:
         return f"{size:,} byte{'' if size == 1 else 's'}"
     if size < 1_000_000:
         return f"{size / 1000:.0f} KB"
-    return f"{size / 1_000_000:.1f} MB"
+    return f"{size / 1_000_000:.1f} MB" if size < 1_000_000_000 else f"{size / 1_000_000_000:.1f} GB"

@@ -52,7 +52,9 @@ class Endpoint:
         self._rows = [row.split() for row in rows]
         self._naming = naming
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult:
+    async def get(
+        self, url: str, *, accept: str, validators: Validators | None = None, large_body: bool = False
+    ) -> FetchResult:
         query = parse_qs(urlsplit(url).query)["query"][0]
         limit, offset = map(int, re.findall(r"(?:LIMIT|OFFSET) (\d+)", query))
         rows = self._rows[offset : offset + limit]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from tests.flows.crawl.requests.counting_origin import TOLERANCE_S, Arrival, CountingOrigin, response, without_robots
 from webstrata.clock import RealClock
@@ -69,7 +70,7 @@ def tls() -> ssl.SSLContext:
     return context
 
 
-async def get(client: PoliteClient, url: str, **limits: float) -> FetchResult:
+async def get(client: PoliteClient, url: str, **limits: Any) -> FetchResult:
     visit = PoliteVisit(client, patience_until=client.now() + 60, **limits)
     result = await visit.get(url, accept="*/*")
     assert isinstance(result, FetchResult)

@@ -124,18 +124,22 @@ class PoliteClient:
         posted: PostBody | None = None,
         robots_of: str | None = None,
         time: RequestTime | None = None,
+        large_body: bool = False,
     ) -> Exchange | Failure | Wait | Refusal:
         """Wait for a permit and send one request. Returns a `Wait` if it could be sent only after `patience_until`.
 
         A request on a kept connection that the server closed without an answer is sent once more, with a permit of its
         own. `robots_of`: the origin whose robots.txt is requested from `url`; the request needs no robots.txt itself.
+        `large_body`: the body need not be in memory.
         """
         is_resent = False
         while True:
             granted = await self._permit(url, patience_until, robots_of=robots_of, time=time)
             if not isinstance(granted, tuple):
                 return granted
-            exchange = await self._send(*granted, accept=accept, validators=validators, posted=posted, time=time)
+            permit, slot = granted
+            permit = replace(permit, from_origin=self._from_origin, large_body=large_body)
+            exchange = await self._send(permit, slot, accept=accept, validators=validators, posted=posted, time=time)
             if exchange is not None and exchange.stale and not is_resent and self._on_unanswered is not None:
                 self._on_unanswered(exchange)
             if exchange is None or (exchange.stale and not is_resent):
@@ -223,7 +227,7 @@ class PoliteClient:
 
         try:
             exchange = await self._web.fetch(
-                replace(permit, from_origin=self._from_origin),
+                permit,
                 accept=accept,
                 validators=validators,
                 posted=posted,

@@ -32,15 +32,18 @@ class PoliteVisit:
         max_requests: float = math.inf,
         ends_at: float = math.inf,
         total_s: float = math.inf,
+        large_bodies: bool = False,
     ) -> None:
         """The limits of the visit: `max_requests` in all, redirects included; no request waits or starts after
         `ends_at` (of the clock); the exchanges of one request and its redirects take `total_s` real seconds together.
+        `large_bodies`: the caller can use bodies that are not in memory.
         """
         self._client = client
         self._patience_until = min(patience_until, ends_at)
         self._max_requests = max_requests
         self._ends_at = ends_at
         self._total_s = total_s
+        self._large_bodies = large_bodies
         self._began_at = client.now()
         self._requests = 0
         self._open: RequestTime | None = None
@@ -66,10 +69,10 @@ class PoliteVisit:
         return self._client.now()
 
     def get(
-        self, url: str, *, accept: str, validators: Validators | None = None
+        self, url: str, *, accept: str, validators: Validators | None = None, large_body: bool = False
     ) -> Coroutine[Any, Any, FetchResult | Wait]:
         """Send a GET request and follow its redirects."""
-        return self._request(url, accept, validators, None)
+        return self._request(url, accept, validators, None, large_body=large_body and self._large_bodies)
 
     def post(self, url: str, posted: PostBody, *, accept: str) -> Coroutine[Any, Any, FetchResult | Wait]:
         """Send a query that is too long for a URL. Redirects that keep the method (307, 308) are followed with it."""
@@ -80,14 +83,20 @@ class PoliteVisit:
         return ""
 
     async def _request(
-        self, url: str, accept: str, validators: Validators | None, posted: PostBody | None
+        self,
+        url: str,
+        accept: str,
+        validators: Validators | None,
+        posted: PostBody | None,
+        *,
+        large_body: bool = False,
     ) -> FetchResult | Wait:
         requested = {url}
         exchanges: list[Exchange] = []
         time = RequestTime(began_at=self._began_at, total_s=self._total_s, ends_at=self._ends_at)
         self._open = time
         while True:
-            result = await self._exchange(url, accept, validators, posted, time)
+            result = await self._exchange(url, accept, validators, posted, time, large_body=large_body)
             if isinstance(result, Wait):
                 return result
             if isinstance(result, FetchResult):
@@ -115,6 +124,8 @@ class PoliteVisit:
         validators: Validators | None,
         posted: PostBody | None,
         time: RequestTime,
+        *,
+        large_body: bool,
     ) -> Exchange | Wait | FetchResult:
         """One exchange; a `Wait` only before the visit's first request; otherwise the failure of the visit."""
         if self._requests >= self._max_requests:
@@ -127,7 +138,13 @@ class PoliteVisit:
             gap_ends_at = self.now() + self._client.gap_s(url) + _GAP_MARGIN_S
             patience_until = min(max(patience_until, gap_ends_at), self._ends_at)
         decision = await self._client.request(
-            url, patience_until, accept=accept, validators=validators, posted=posted, time=time
+            url,
+            patience_until,
+            accept=accept,
+            validators=validators,
+            posted=posted,
+            time=time,
+            large_body=large_body,
         )
         if isinstance(decision, Exchange):
             self._requests += 1

@@ -431,6 +431,8 @@ def upgrade() -> None:
             sqlite_where=sa.text(condition),
             postgresql_where=sa.text(condition),
         )
+    cut = sa.text("truncated IS NOT NULL")
+    _create_index("ix_visits_cut", "visits", ["page_id", "at"], unique=False, sqlite_where=cut, postgresql_where=cut)
     _create_table(
         "watched_hosts",
         sa.Column("host", sa.Text(), nullable=False),
