@@ -85,9 +85,20 @@ class RunComparison:
         """The runs of these parts that only one version has.
 
         A run that moved to another part of the `universe` (by default, of these parts) is in both versions: which box
-        of a page is its main content may differ between versions.
+        of a page is its main content may differ between versions. Noise only hides differences: a run that both
+        versions have is none, although it may be in a learned gap of one of them only.
         """
-        universe = universe or parts
+        found = self._difference(parts, universe or parts)
+        if not found or not self._noise:
+            return found
+        everything = RunComparison(self.old, self.new, exact=self._exact).difference(parts, universe)
+        return RunDifference(
+            removed=_among(found.removed, everything.removed, self.old),
+            added=_among(found.added, everything.added, self.new),
+            is_reordered=found.is_reordered and bool(everything),
+        )
+
+    def _difference(self, parts: frozenset[int], universe: frozenset[int]) -> RunDifference:
         before, after = self._values
         olds, news = _by_part(self.old, before, universe), _by_part(self.new, after, universe)
         if olds == news:
@@ -177,6 +188,17 @@ class RunComparison:
                 other_words = _other_words([self.old.sketches[i]], [self.new.sketches[j]])
                 pairs.append((i, j, int(other_words[0, 0])))
         return pairs
+
+
+def _among(indexes: tuple[int, ...], others: tuple[int, ...], runs: TextRuns) -> tuple[int, ...]:
+    """The indexes whose values are among those of the others, each value as often as there."""
+    left = Counter(runs.values[index] for index in others)
+    kept = []
+    for index in indexes:
+        if left[runs.values[index]] > 0:
+            left[runs.values[index]] -= 1
+            kept.append(index)
+    return tuple(kept)
 
 
 def _by_part(runs: TextRuns, values: list[int | None], parts: frozenset[int]) -> dict[int, _IndexedValues]:
