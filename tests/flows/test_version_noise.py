@@ -135,3 +135,20 @@ def test_a_line_with_noise_and_other_text_is_shown() -> None:
 
     assert shown(table(6, "Lamp")) == (0, 2)
     assert shown(table(6, "Mirror")) == (2, 0)
+
+
+def test_an_item_that_a_shuffled_list_lacks_is_shown() -> None:
+    """In a list whose order is noise, moved items are hidden; an item that vanished or is new is shown."""
+    judged = JudgedPage(None)
+    orders = [[0, 1, 2, 3, 4, 5], [3, 1, 5, 0, 4, 2], [5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3]] * 3
+    for number, order in enumerate(orders):
+        last = page(1, 0, order, [], 1)
+        judged.visit(last, at=600.0 * number)
+    assert [place.kind for place in judged.noise] == ["order"]
+    after = page(1, 0, [0, 6, 3, 1, 5, 4], [], 1)
+    found = version_difference(
+        version(last), version(after, 600.0), None, raw=False, before_name="", after_name="", noise=judged.noise
+    )
+    changed = {line.sign + line.text for line in found.text if line.sign in "+-"}
+    assert changed == {"-Item c of the list", "+Item g of the list"}
+    assert found.noise is not None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Part, RunFlag
-from webstrata.detect.noise import compared_values
+from webstrata.detect.noise import compared_values, rows_of_lists
 from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.runs import TextRuns
 
@@ -93,10 +93,26 @@ class RunComparison:
             return found
         everything = RunComparison(self.old, self.new, exact=self._exact).difference(parts, universe)
         return RunDifference(
-            removed=_among(found.removed, everything.removed, self.old),
-            added=_among(found.added, everything.added, self.new),
+            removed=self._among(found.removed, everything.removed, self.old),
+            added=self._among(found.added, everything.added, self.new),
             is_reordered=found.is_reordered and bool(everything),
         )
+
+    def _among(self, indexes: tuple[int, ...], others: tuple[int, ...], runs: TextRuns) -> tuple[int, ...]:
+        """The indexes whose values are among those of the others, each value as often as there.
+
+        The indexes of learned lists are kept: their items are compared in a sorted order, not where they stand.
+        """
+        listed = rows_of_lists(runs, self._noise)
+        left = Counter(runs.values[index] for index in others)
+        kept = []
+        for index in indexes:
+            if index in listed:
+                kept.append(index)
+            elif left[runs.values[index]] > 0:
+                left[runs.values[index]] -= 1
+                kept.append(index)
+        return tuple(kept)
 
     def _difference(self, parts: frozenset[int], universe: frozenset[int]) -> RunDifference:
         before, after = self._values
@@ -188,17 +204,6 @@ class RunComparison:
                 other_words = _other_words([self.old.sketches[i]], [self.new.sketches[j]])
                 pairs.append((i, j, int(other_words[0, 0])))
         return pairs
-
-
-def _among(indexes: tuple[int, ...], others: tuple[int, ...], runs: TextRuns) -> tuple[int, ...]:
-    """The indexes whose values are among those of the others, each value as often as there."""
-    left = Counter(runs.values[index] for index in others)
-    kept = []
-    for index in indexes:
-        if left[runs.values[index]] > 0:
-            left[runs.values[index]] -= 1
-            kept.append(index)
-    return tuple(kept)
 
 
 def _by_part(runs: TextRuns, values: list[int | None], parts: frozenset[int]) -> dict[int, _IndexedValues]:
