@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.detect.comparison import RunComparison, RunDifference, WordCounts
+from webstrata.detect.noisy_place import NoisyPlace, gap_key
 from webstrata.detect.runs import ALL_TEXT_PARTS, MAIN_PARTS, parse_runs
 from webstrata.observe.text_runs import runs_of
 
@@ -118,3 +119,24 @@ def test_a_difference_is_empty_exactly_if_the_runs_are_equal(before: list[str], 
     difference = comparison.difference(MAIN_PARTS)
     assert bool(difference) == (old != new)
     assert 0 <= comparison.words(difference, MAIN_PARTS).share <= 1
+
+
+def test_noise_creates_no_difference() -> None:
+    """A line that both versions have is no difference, although it is in a learned gap of the old one only."""
+    old, new = (parse_runs(runs_of("", "\n".join(lines))) for lines in (["top", "ad", "end"], ["top", "ad", "close"]))
+    before, ad, after = old.shapes
+    gap = NoisyPlace(
+        key=gap_key(before, after),
+        kind="gap",
+        state="learned",
+        before=before,
+        after=after,
+        recent=(ad,),
+        runs=1,
+        words=1,
+    )
+    difference = RunComparison(old, new, (gap,)).difference(MAIN_PARTS)
+    assert ([old.values[i] for i in difference.removed], [new.values[i] for i in difference.added]) == (
+        [old.values[2]],
+        [new.values[2]],
+    )

@@ -37,8 +37,8 @@ def verdict(before: Content, after: Content, page_rules: PageRules | None) -> Ch
 
 
 def shown(before: Content, after: Content, page_rules: PageRules | None) -> Difference:
-    names = {"before_name": "before", "after_name": "after"}
-    return version_difference(version(before, 0.0), version(after, 1.0), page_rules, raw=False, **names)
+    versions = (version(before, 0.0), version(after, 1.0))
+    return version_difference(*versions, page_rules, raw=False, before_name="before", after_name="after")
 
 
 def check_is_shown(found: Difference, why: object) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.flows.page_histories import URL, Content, version
-from webstrata.detect.diff.lines import changed_line_count, signed_lines
+from webstrata.detect.diff.lines import changed_line_count
 from webstrata.detect.layers import deciding_layer
 from webstrata.detect.memory import PageMemory, memory_of_first_version, remember
 from webstrata.detect.noisy_place import NoisyPlace
@@ -81,7 +81,7 @@ _visits = st.builds(_Visit, st.integers(0, 3), st.permutations(range(6)).map(tup
 def test_what_counted_is_shown(visits: list[_Visit], page_rules: PageRules | None) -> None:
     """With the noise that was known at a visit, its difference is empty only if nothing counted.
 
-    If the text that decides differs only by learned noise, the difference of the text has nothing else.
+    If only learned noise differs, it is set apart.
     """
     judged, last = JudgedPage(page_rules), None
     extra: list[str] = []
@@ -102,8 +102,8 @@ def test_what_counted_is_shown(visits: list[_Visit], page_rules: PageRules | Non
             )
             if change.counts:
                 assert changed_line_count(found) > 0, (change, known)
-            elif change.kind is ChangeKind.MARKUP and page_rules is not None:
-                assert not found.text, [line.text for line in signed_lines(found)]
+            elif change.kind is ChangeKind.MARKUP and change.noise:
+                assert found.noise is not None, change
         last = content
     assert judged.noise, "the counter and the clock are learned"
 
@@ -122,11 +122,33 @@ def test_a_line_with_noise_and_other_text_is_shown() -> None:
     assert judged.noise
 
     def shown(after: Content) -> tuple[int, int]:
-        names = {"before_name": "before", "after_name": "after"}
         found = version_difference(
-            version(table(5, "Lamp")), version(after, 600.0), None, raw=False, noise=judged.noise, **names
+            version(table(5, "Lamp")),
+            version(after, 600.0),
+            None,
+            raw=False,
+            before_name="before",
+            after_name="after",
+            noise=judged.noise,
         )
         return changed_line_count(found), 0 if found.noise is None else changed_line_count(found.noise)
 
     assert shown(table(6, "Lamp")) == (0, 2)
     assert shown(table(6, "Mirror")) == (2, 0)
+
+
+def test_an_item_that_a_shuffled_list_lacks_is_shown() -> None:
+    """In a list whose order is noise, moved items are hidden; an item that vanished or is new is shown."""
+    judged = JudgedPage(None)
+    orders = [[0, 1, 2, 3, 4, 5], [3, 1, 5, 0, 4, 2], [5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3]] * 3
+    for number, order in enumerate(orders):
+        last = page(1, 0, order, [], 1)
+        judged.visit(last, at=600.0 * number)
+    assert [place.kind for place in judged.noise] == ["order"]
+    after = page(1, 0, [0, 6, 3, 1, 5, 4], [], 1)
+    found = version_difference(
+        version(last), version(after, 600.0), None, raw=False, before_name="", after_name="", noise=judged.noise
+    )
+    changed = {line.sign + line.text for line in found.text if line.sign in "+-"}
+    assert changed == {"-Item c of the list", "+Item g of the list"}
+    assert found.noise is not None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Part, RunFlag
-from webstrata.detect.noise import compared_values
+from webstrata.detect.noise import compared_values, rows_of_lists
 from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.runs import TextRuns
 
@@ -85,9 +85,36 @@ class RunComparison:
         """The runs of these parts that only one version has.
 
         A run that moved to another part of the `universe` (by default, of these parts) is in both versions: which box
-        of a page is its main content may differ between versions.
+        of a page is its main content may differ between versions. Noise only hides differences: a run that both
+        versions have is none, although it may be in a learned gap of one of them only.
         """
-        universe = universe or parts
+        found = self._difference(parts, universe or parts)
+        if not found or not self._noise:
+            return found
+        everything = RunComparison(self.old, self.new, exact=self._exact).difference(parts, universe)
+        return RunDifference(
+            removed=self._among(found.removed, everything.removed, self.old),
+            added=self._among(found.added, everything.added, self.new),
+            is_reordered=found.is_reordered and bool(everything),
+        )
+
+    def _among(self, indexes: tuple[int, ...], others: tuple[int, ...], runs: TextRuns) -> tuple[int, ...]:
+        """The indexes whose values are among those of the others, each value as often as there.
+
+        The indexes of learned lists are kept: their items are compared in a sorted order, not where they stand.
+        """
+        listed = rows_of_lists(runs, self._noise)
+        left = Counter(runs.values[index] for index in others)
+        kept = []
+        for index in indexes:
+            if index in listed:
+                kept.append(index)
+            elif left[runs.values[index]] > 0:
+                left[runs.values[index]] -= 1
+                kept.append(index)
+        return tuple(kept)
+
+    def _difference(self, parts: frozenset[int], universe: frozenset[int]) -> RunDifference:
         before, after = self._values
         olds, news = _by_part(self.old, before, universe), _by_part(self.new, after, universe)
         if olds == news:

@@ -87,6 +87,12 @@ def compared_values(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> list[int |
     return [None if skip else value for value, skip in zip(values, in_gap, strict=True)]
 
 
+def rows_of_lists(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> set[int]:
+    """The rows of the items of learned lists, whose compared values are sorted."""
+    items = {item for place in noise if place.kind == "order" and place.state == "learned" for item in place.recent}
+    return {row for row, item in enumerate(item_ids(runs)) if item in items} if items else set()
+
+
 def _sort_lists(values: list[int], runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> None:
     lists = [set(place.recent) for place in noise if place.kind == "order" and place.state == "learned"]
     ids = item_ids(runs) if lists else []

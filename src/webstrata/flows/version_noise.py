@@ -10,10 +10,10 @@ from webstrata.detect.comparison import RunComparison
 from webstrata.detect.diff.noise_filter import NoiseFilter
 from webstrata.detect.findings import applicable_noise
 from webstrata.detect.memory import unpack
+from webstrata.detect.noise import rows_of_lists
 from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.page_difference import ALL_LINKS
 from webstrata.detect.runs import ALL_TEXT_PARTS, DATA_PARTS, TextRuns, parse_runs
-from webstrata.detect.shuffles import item_ids
 from webstrata.observe.attribute_runs import attribute_value
 from webstrata.observe.html.table_rows import SEPARATOR
 from webstrata.observe.page import ObservedContent, observation_fields
@@ -83,21 +83,22 @@ def _noisy_runs(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...]
     sides = []
     for side, runs in (("removed", before), ("added", after)):
         differing, counting = (
-            {runs.values[i] for group in _GROUPS for i in getattr(comparison.difference(group), side)}
+            {i for group in _GROUPS for i in getattr(comparison.difference(group), side)}
             for comparison in (everything, counted)
         )
-        noisy = (differing - counting) | _shuffled(before, after, noise)
-        sides.append(_NoisyRuns(frozenset(runs.values), frozenset(noisy), frozenset(counting)))
+        # The items of a learned list are compared in a sorted order; those that one version lacks count.
+        listed = rows_of_lists(runs, noise)
+        counting = (counting - listed) | (differing & listed)
+        values = frozenset(runs.values[i] for i in counting)
+        noisy = {runs.values[i] for i in differing} - values | _shuffled(before, after, noise)
+        sides.append(_NoisyRuns(frozenset(runs.values), frozenset(noisy), values))
     return sides[0], sides[1]
 
 
 def _shuffled(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...]) -> set[int]:
     """The items of learned lists that both versions have: a difference shows them where they moved."""
-    items = {item for place in noise if place.kind == "order" for item in place.recent}
-    if not items:
-        return set()
-    common = set(before.values).intersection(after.values)
-    return {value for value, item in zip(after.values, item_ids(after), strict=True) if item in items} & common
+    listed = {after.values[row] for row in rows_of_lists(after, noise)}
+    return listed.intersection(before.values)
 
 
 def _noisy_links(content: ObservedContent, runs: _NoisyRuns) -> Iterable[str]:
