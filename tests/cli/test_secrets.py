@@ -100,6 +100,15 @@ def test_a_host_that_does_not_exist(home: Path, call: Call) -> None:
     require_hidden(result, SECRET)
 
 
+def refuses(uri: str, user: str) -> bool:
+    """Whether the server refuses a wrong password of this user."""
+    try:
+        psycopg.connect(uri, user=user, password="wrong").close()
+    except psycopg.OperationalError:
+        return True
+    return False
+
+
 @pytest.fixture
 def role(postgres: Any) -> Iterator[str]:  # noqa: F811
     """The name of a user of the server who needs the password SECRET."""
@@ -112,6 +121,8 @@ def role(postgres: Any) -> Iterator[str]:  # noqa: F811
         with one_at_a_time("webstrata-hba"):
             rules.write_text(f"local all {name} scram-sha-256\nhost all {name} all scram-sha-256\n{rules.read_text()}")
         connection.execute("SELECT pg_reload_conf()")
+        while not refuses(postgres.get_uri(), name):  # the server reads the file when it receives a signal
+            pass
         yield name
         connection.execute(f"DROP OWNED BY {name} CASCADE")
         connection.execute(f"DROP ROLE {name}")
