@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +15,7 @@ import pytest
 
 from tests.cli import every_command
 from tests.cli.conftest import Call, CommandResult, call_process, environment
-from tests.remember.conftest import postgres  # noqa: F401 - a fixture
+from tests.remember.conftest import one_at_a_time, postgres  # noqa: F401 - a fixture
 from webstrata.cli.app import COMMANDS
 
 SECRET = "S3cret-of-the-d8base"
@@ -98,18 +100,56 @@ def test_a_host_that_does_not_exist(home: Path, call: Call) -> None:
     require_hidden(result, SECRET)
 
 
-def test_a_wrong_password(home: Path, call: Call, postgres: Any) -> None:  # noqa: F811
-    """The refusal of a real server shows the user, but not the password."""
-    uri = postgres.get_uri()
-    with psycopg.connect(uri, autocommit=True) as connection:
-        connection.execute("DROP ROLE IF EXISTS nologin_user")
-        connection.execute("CREATE ROLE nologin_user NOLOGIN")
-    parts = urlsplit(uri)
-    url = f"postgresql+psycopg://nologin_user:{SECRET}@/{parts.path.strip('/')}?{parts.query}"
-    result = call("--home", home, "--debug", "status", WEBSTRATA_STORE_URL=url)
-    assert result.code == 1, result.err
-    assert "nologin_user:***@" in result.err
-    require_hidden(result, SECRET)
+def refuses(uri: str, user: str) -> bool:
+    """Whether the server refuses a wrong password of this user."""
+    try:
+        psycopg.connect(uri, user=user, password="wrong").close()
+    except psycopg.OperationalError:
+        return True
+    return False
+
+
+@pytest.fixture
+def role(postgres: Any) -> Iterator[str]:  # noqa: F811
+    """The name of a user of the server who needs the password SECRET."""
+    name = f"archiver{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{SECRET}'")
+        connection.execute(f"CREATE SCHEMA AUTHORIZATION {name}")
+        ((file,),) = connection.execute("SHOW hba_file").fetchall()
+        rules = Path(file)
+        with one_at_a_time("webstrata-hba"):
+            rules.write_text(f"local all {name} scram-sha-256\nhost all {name} all scram-sha-256\n{rules.read_text()}")
+        connection.execute("SELECT pg_reload_conf()")
+        while not refuses(postgres.get_uri(), name):  # the server reads the file when it receives a signal
+            pass
+        yield name
+        connection.execute(f"DROP OWNED BY {name} CASCADE")
+        connection.execute(f"DROP ROLE {name}")
+
+
+def test_a_real_server(home: Path, call: Call, postgres: Any, role: str) -> None:  # noqa: F811
+    """With the right password the home works, with a wrong one the server refuses; neither shows the password."""
+    parts = urlsplit(postgres.get_uri())
+    place = f"/{parts.path.strip('/')}?{parts.query}"
+    right = f"postgresql+psycopg://{role}:{SECRET}@{place}"
+    for words in (
+        ("init",),
+        ("watch", "http://a.example/"),
+        ("status",),
+        ("settings",),
+        ("check",),
+        ("settings", "--json"),
+    ):
+        result = call("--home", home, "--debug", *words, WEBSTRATA_STORE_URL=right)
+        assert result.code == 0, result.err
+        require_hidden(result, SECRET)
+    wrong = f"postgresql+psycopg://{role}:{SECRET[::-1]}@{place}"
+    refused = call("--home", home, "--debug", "status", WEBSTRATA_STORE_URL=wrong)
+    assert refused.code == 1
+    assert "password authentication failed" in refused.err
+    assert f"{role}:***@" in refused.err
+    require_hidden(refused, SECRET[::-1])
 
 
 FAULTY = """

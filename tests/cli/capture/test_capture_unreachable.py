@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,27 @@ class Resetting(dict[str, tuple[str, bytes]]):
         return super().get(path)
 
 
-def site(server: LocalServer, closed: int) -> None:
-    """A home page and eight other pages, of which so many close the connection."""
-    server.pages = pages = Resetting({f"/{name}" for name in NAMES[:closed]})
+def answer_500(server: LocalServer, paths: set[str]) -> None:
+    """Answer requests for these paths with the status 500."""
+    handler: Any = server.server.RequestHandlerClass
+
+    class Failing(handler):  # type: ignore[misc]
+        def do_GET(self) -> None:  # noqa: N802 - the library's name
+            if self.path in paths:
+                self.send_error(500)
+            else:
+                super().do_GET()
+
+    server.server.RequestHandlerClass = Failing
+
+
+def site(server: LocalServer, failing: int, how: str) -> None:
+    """A home page and eight other pages, of which so many fail."""
+    paths = {f"/{name}" for name in NAMES[:failing]}
+    server.pages = pages = Resetting(paths if how == "closed" else set())
     vars(server.server)["handle_error"] = lambda *_: None  # by default it prints a traceback
+    if how == "500":
+        answer_500(server, paths)
     anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in NAMES)
     pages["/"] = ("text/html", f"<title>t</title><main>{anchors}</main>".encode())
     for name in NAMES:
@@ -35,16 +53,34 @@ def site(server: LocalServer, closed: int) -> None:
 
 
 @pytest.mark.parametrize("sharp", [(), ("--sharp",)], ids=["single", "sharp"])
-@pytest.mark.parametrize(("closed", "result", "code"), [(0, "complete", 0), (2, "partial", 3), (6, "failed", 1)])
+@pytest.mark.parametrize(
+    ("failing", "how", "verdict", "result", "code"),
+    [
+        (0, "closed", "unreachable", "complete", 0),
+        (2, "closed", "unreachable", "partial", 3),
+        (6, "closed", "unreachable", "failed", 1),
+        (2, "500", "error", "complete", 0),
+        (6, "500", "error", "failed", 1),
+    ],
+)
 def test_pages_that_cannot_be_reached(
-    closed: int, result: str, code: int, sharp: tuple[str, ...], home: Path, server: LocalServer, call: Call
+    failing: int,
+    how: str,
+    verdict: str,
+    result: str,
+    code: int,
+    sharp: tuple[str, ...],
+    home: Path,
+    server: LocalServer,
+    call: Call,
 ) -> None:
-    """If most pages were unreachable the capture failed (1); if some were, it is partial (3)."""
-    site(server, closed)
+    """If most pages were unreachable or answered with 5xx the capture failed (1); if some were not reached, it is
+    partial (3); some errors are facts about the site (0)."""
+    site(server, failing, how)
     words = ("--home", home, "capture", server.url(), *sharp, "--delay", "0.01s", "-q", "--json")
     done = call(*words, **server.settings)
     (one,) = done.json["captures"]
-    assert one["counts"]["unreachable"] == closed
+    assert one["counts"][verdict] == failing
     assert (one["result"], done.code) == (result, code)
 
 

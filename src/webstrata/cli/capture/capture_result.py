@@ -19,7 +19,8 @@ _MOST = 0.5
 
 
 def capture_result(capture: SiteCapture, finished: FinishedCapture) -> CaptureResult:
-    """`failed`: nothing was captured, no page is sharp although all were revisited, or most pages were not reached.
+    """`failed`: nothing was captured, no page is sharp although all were revisited, or most pages were not reached:
+    the request failed, or the server answered that it cannot serve them (5xx).
     `partial`: it ended early, or pages were not reached for other reasons than robots.txt."""
     state = capture.state
     later = set(state.appeared)
@@ -35,7 +36,8 @@ def capture_result(capture: SiteCapture, finished: FinishedCapture) -> CaptureRe
         return "failed"
     stopped_answering = state.failures_in_a_row >= MAX_FAILURES  # then the other pages were not requested any more
     unreachable = [url for url in not_reached if stopped_answering or state.observed.get(url)]
-    if len(unreachable) > _MOST * len(state.pages):
+    broken = [page for page in state.pages.values() if page.observations and page.observations[-1].status >= 500]
+    if len(unreachable) + len(broken) > _MOST * len(state.pages):
         return "failed"
     return "partial" if not_reached or finished.certificate["unfinished"] is not None else "complete"
 
