@@ -17,6 +17,7 @@ import typer
 from webstrata import __version__
 from webstrata.cli.options import HomeOption
 from webstrata.cli.session import remember_home
+from webstrata.cli.streams import finish, say, stdout_failed, take_over
 from webstrata.errors import WebstrataError
 
 COMMANDS = {
@@ -119,30 +120,36 @@ def _called(words: list[str]) -> list[str]:
 
 def main() -> None:
     """Run the command line. Errors become a sentence on stderr and an exit code: 1 failed, 2 wrong usage."""
+    take_over()
+    sys.exit(finish(_run(sys.argv[1:])))
+
+
+def _run(words: list[str]) -> int:
+    """Run the command that these words name; its exit code."""
     try:
-        application(*_called(sys.argv[1:]))()
+        application(*_called(words))()
+    except SystemExit as ending:  # the usual end of typer's commands
+        return ending.code if isinstance(ending.code, int) else int(ending.code is not None)
     except WebstrataError as problem:
-        typer.echo(f"webstrata: {problem}", err=True)
-        sys.exit(problem.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has closed the pipe
-        sys.exit(0)
-    except OSError as problem:
-        _print_traceback()
-        typer.echo(f"webstrata: {problem}. Check the path, its permissions and the free space.", err=True)
-        sys.exit(1)
+        say(f"webstrata: {problem}")
+        return problem.exit_code
     except Exception as problem:
-        _print_traceback()
-        where = traceback.extract_tb(problem.__traceback__)[-1]
-        advice = "" if _is_debugging else " Run again with --debug for the traceback (webstrata --debug COMMAND …)."
-        typer.echo(
-            f"webstrata: internal error at {where.name}:{where.lineno}: {type(problem).__name__}: {problem}. "
-            f"Nothing stored is lost. Please report this line.{advice}",
-            err=True,
-        )
-        sys.exit(1)
+        if not stdout_failed():
+            _report(problem)
+        return 1
+    return 0
 
 
-def _print_traceback() -> None:
+def _report(problem: Exception) -> None:
+    """One line for an unexpected error, after the traceback if that is wanted."""
     if _is_debugging:
-        traceback.print_exc()
+        traceback.print_exception(problem)
+    if isinstance(problem, OSError):
+        say(f"webstrata: {problem}. Check the path, its permissions and the free space.")
+        return
+    where = traceback.extract_tb(problem.__traceback__)[-1]
+    advice = "" if _is_debugging else " Run again with --debug for the traceback (webstrata --debug COMMAND …)."
+    say(
+        f"webstrata: internal error at {where.name}:{where.lineno}: {type(problem).__name__}: {problem}. "
+        f"Nothing stored is lost. Please report this line.{advice}"
+    )

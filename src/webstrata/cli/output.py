@@ -48,8 +48,17 @@ _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 def print_json(document: Any) -> None:
     """Print one JSON document to stdout."""
     encoded = msgspec.json.encode(document, enc_hook=_plain)
-    sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
-    sys.stdout.buffer.flush()
+    write_bytes(msgspec.json.format(encoded, indent=2) + b"\n")
+
+
+def write_bytes(chunk: bytes | memoryview) -> None:
+    """Write bytes to stdout, after the text written before them; call it for each piece of a large body.
+
+    All commands write through `sys.stdout` (bytes with this function, text with `typer.echo`), which is complete or fails:
+    see `webstrata.cli.streams`. Nothing needs to be flushed, and errors need no handling: `main` reports them.
+    """
+    sys.stdout.flush()
+    sys.stdout.buffer.write(chunk)
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
-from webstrata.cli.output import iso_or_none, print_json, printable, size
+from webstrata.cli.output import iso_or_none, print_json, printable, size, write_bytes
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
@@ -61,8 +61,7 @@ def command(
     elif sys.stdout.isatty():
         _print_text(version)
     else:
-        sys.stdout.buffer.write(version.body)
-        sys.stdout.buffer.flush()
+        write_bytes(version.body)
 
 
 def _print_text(version: Version) -> None:
