@@ -1,14 +1,17 @@
 """The application: its commands, its global options, and the messages and exit codes of errors.
 
-The module of a command is imported only when that command is called, so that `list` does not load what `demo` needs.
+The module of a command is imported only when that command is called, so that `list` does not load what `demo` needs,
+and `--help`, `--version` and completion load none of them.
 An error is reported as one sentence; `--debug` adds the traceback.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated
 
@@ -18,7 +21,10 @@ from webstrata import __version__
 from webstrata.cli.options import HomeOption
 from webstrata.cli.session import remember_home
 from webstrata.cli.streams import finish, say, stdout_failed, take_over
+from webstrata.cli.summaries import SUMMARIES
 from webstrata.errors import WebstrataError
+
+PROGRAM = "webstrata"
 
 COMMANDS = {
     "init": "home.init",
@@ -59,8 +65,30 @@ COMMANDS = {
 
 def application(*only: str) -> typer.Typer:
     """The command line with these commands; without names, with all commands."""
+    app = _root_application()
+    for name in only or COMMANDS:
+        module = import_module(f"webstrata.cli.{COMMANDS[name]}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name, short_help=SUMMARIES[name])
+        else:
+            app.command(name=name, short_help=SUMMARIES[name])(module.command)
+    return app
+
+
+def outline() -> typer.Typer:
+    """The command line with the names and summaries of all commands, without the commands.
+
+    It is enough for `--help`, for the completion of a command's name, and for the error if there is no such command.
+    """
+    app = _root_application()
+    for name in COMMANDS:
+        app.command(name=name, short_help=SUMMARIES[name])(_not_loaded)
+    return app
+
+
+def _root_application() -> typer.Typer:
     app = typer.Typer(
-        name="webstrata",
+        name=PROGRAM,
         help="Keeps a faithful record of a changing web: watches pages, visits politely, archives every version.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -68,13 +96,11 @@ def application(*only: str) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for name in only or COMMANDS:
-        module = import_module(f"webstrata.cli.{COMMANDS[name]}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name=name)(module.command)
     return app
+
+
+def _not_loaded() -> None:
+    raise RuntimeError("the command was not loaded: `_called` did not find its name")
 
 
 _is_debugging = False
@@ -110,12 +136,23 @@ def _root(
         logging.basicConfig(level=logging.DEBUG, format="webstrata: %(levelname)s %(name)s: %(message)s")
 
 
-def _called(words: list[str]) -> list[str]:
-    """The command that these words name, if it is the first word; else nothing, and all commands are loaded."""
+def _called(words: Sequence[str]) -> str | None:
+    """The command that these words name after the global options; None if they name no command."""
     rest = list(words)
-    while rest and rest[0] in ("--debug", "--home"):
+    while rest and rest[0].startswith("-"):
         del rest[: 2 if rest[0] == "--home" else 1]
-    return rest[:1] if rest and rest[0] in COMMANDS else []
+    return rest[0] if rest and rest[0] in COMMANDS else None
+
+
+def _words_to_complete() -> list[str]:
+    """The words of the command line for which a shell asks for completions; empty if none does.
+
+    The scripts of `--show-completion` set these variables: the first for bash, the second for zsh, fish and PowerShell.
+    """
+    if f"_{PROGRAM.upper()}_COMPLETE" not in os.environ:
+        return []
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    return line.split()[1:]
 
 
 def main() -> None:
@@ -127,7 +164,8 @@ def main() -> None:
 def _run(words: list[str]) -> int:
     """Run the command that these words name; its exit code."""
     try:
-        application(*_called(words))()
+        name = _called(words or _words_to_complete())
+        (application(name) if name is not None else outline())(prog_name=PROGRAM)
     except SystemExit as ending:  # the usual end of typer's commands
         return ending.code if isinstance(ending.code, int) else int(ending.code is not None)
     except WebstrataError as problem:
