@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +15,12 @@ from webstrata.cli.pages.watch import read_lines
 from webstrata.cli.session import open_node, run_async, with_policy
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
-from webstrata.node import Node
 from webstrata.ports import Store
 from webstrata.records import Page, PageRole, PageState
 from webstrata.schedule.visit_times import allowed_at
+
+if TYPE_CHECKING:
+    from webstrata.node import Node
 
 
 def command(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from webstrata.cli.files.observations import ObservationFile, read_observations
@@ -14,6 +13,9 @@ from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, iso_or_none, print_json, print_table
 from webstrata.clock import RealClock, parse_instant
 from webstrata.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _ENOUGH_PAGES = 20
 """With fewer pages the prior is not learned from the file."""

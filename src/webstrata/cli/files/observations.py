@@ -6,14 +6,16 @@ import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, iso, parse_instant
 from webstrata.errors import UsageError
-from webstrata.predict.visit_history import VisitHistory, from_times
+
+if TYPE_CHECKING:
+    from webstrata.predict.visit_history import VisitHistory
 
 COLUMNS = ("page", "time", "changed")
 MAX_FILE = 500 * 10**6
@@ -25,7 +27,7 @@ Row = tuple[int, object, object, object]
 """Line or row number, page, time, changed."""
 
 
-class ObservationFile(Struct, frozen=True, kw_only=True):
+class ObservationFile(NamedTuple):
     """All pages of a file, in the order of their first rows."""
 
     pages: list[str]
@@ -62,6 +64,10 @@ def read_observations(file: Path, now: float) -> ObservationFile:
 
 
 def _observed(known: dict[str, _Page]) -> ObservationFile:
+    import numpy as np
+
+    from webstrata.predict.visit_history import from_times
+
     rows = list(known.values())
     number = np.repeat([page.number for page in rows], [len(page.times) for page in rows])
     times = np.concatenate([np.array(page.times) for page in rows]) / DAY_S

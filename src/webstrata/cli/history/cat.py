@@ -12,7 +12,6 @@ from webstrata.cli.output import iso_or_none, print_json, printable, size, write
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
-from webstrata.flows.version_content import content_of
 from webstrata.flows.versions import Version, read_version, version_at, watched_page
 
 
@@ -66,6 +65,8 @@ def command(
 
 def _print_text(version: Version) -> None:
     """Print the body to a terminal; refuse binary bodies."""
+    from webstrata.flows.version_content import content_of
+
     if b"\0" in version.body[:8000]:
         kind = printable(version.header("content-type") or "of unknown type")
         raise UsageError(

@@ -10,14 +10,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from webstrata.cli.output import counted, printable
-from webstrata.detect.diff.difference import Difference
-from webstrata.detect.diff.lines import ShownLine, merged_lines, signed_lines
-from webstrata.detect.diff.text import WordRun
+
+if TYPE_CHECKING:
+    from webstrata.detect.diff.difference import Difference
+    from webstrata.detect.diff.lines import ShownLine
+    from webstrata.detect.diff.text import WordRun
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 _BRACKETS = {"-": "[-{}-]", "+": "{{+{}+}}", " ": "{}"}
@@ -36,6 +38,8 @@ class ShownAs(NamedTuple):
 
     def text(self, difference: Difference) -> Iterator[str]:
         """The lines to print; then the number of those that are left out."""
+        from webstrata.detect.diff.lines import merged_lines, signed_lines
+
         is_coloured = self.out is None and not self.json and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         lines = merged_lines(difference) if self.words else signed_lines(difference, with_words=is_coloured)
         for line in islice(lines, self.max_lines):

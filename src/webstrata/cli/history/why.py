@@ -13,7 +13,6 @@ from webstrata.cli.output import date_time, iso_or_none, print_json, printable, 
 from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
-from webstrata.detect.memory import unpack
 from webstrata.flows.versions import watched_page
 from webstrata.records import Page, Visit
 from webstrata.schedule.visit_times import shown_next_at
@@ -110,6 +109,8 @@ def _show_signals(report: dict[str, Any]) -> None:
 
 def _noise(page: Page) -> list[dict[str, Any]]:
     """The places of the page that do not count, and since when."""
+    from webstrata.detect.memory import unpack
+
     places = (place for place in unpack(page.memory, page.counted).noise if place.state == "learned")
     return [
         {"n": place.number, "kind": place.kind, "since": iso_or_none(place.since), "example": place.example}

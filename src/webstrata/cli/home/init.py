@@ -11,7 +11,6 @@ from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import print_json
 from webstrata.cli.session import home_path, run_async
 from webstrata.home import Home
-from webstrata.node import Node
 
 
 def command(
@@ -26,6 +25,8 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
+    from webstrata.node import Node
+
     path = home_path(home)
     created, new = Home.create(path)
     file = created.settings_file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,9 +22,11 @@ from webstrata.cli.pages.visit_times import (
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
-from webstrata.flows.limit_demand import LimitDemand
 from webstrata.flows.versions import watched_page
 from webstrata.records import IntervalLimit, VisitTimes
+
+if TYPE_CHECKING:
+    from webstrata.flows.limit_demand import LimitDemand
 
 
 def command(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, printable
 from webstrata.cli.session import open_node, run_async
-from webstrata.detect.memory import unpack
-from webstrata.detect.noise import with_counted_places
-from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
+
+if TYPE_CHECKING:
+    from webstrata.detect.noisy_place import NoisyPlace
 
 
 def command(
@@ -73,6 +73,9 @@ def _document(place: NoisyPlace) -> dict[str, object]:
 
 async def _places(home: Path | None, address: str, count: str | None, uncount: str | None) -> tuple[NoisyPlace, ...]:
     """Apply --count and --uncount; returns all noisy places of the page."""
+    from webstrata.detect.memory import unpack
+    from webstrata.detect.noise import with_counted_places
+
     async with open_node(home).store() as store:
         page = await watched_page(store, address)
         places = unpack(page.memory, page.counted).noise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -20,12 +20,12 @@ from webstrata.cli.options import (
 )
 from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import open_node, run_async
-from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.parse import with_tag_rules
-from webstrata.flows.preview import Preview, preview
 from webstrata.flows.versions import read_version, version_at
 from webstrata.records import PageRules
+
+if TYPE_CHECKING:
+    from webstrata.flows.preview import Preview
 
 
 @with_rule_options(
@@ -90,6 +90,10 @@ async def _preview(
     home: Path | None, url: str, page_rules: PageRules | None, *, live: bool
 ) -> tuple[Preview, PageRules | None]:
     """The preview, and the rules that were applied: those of the page with those given, or else those of its tags."""
+    from webstrata.detect.response_class import StatusClass, status_class
+    from webstrata.flows.crawl.parse import with_tag_rules
+    from webstrata.flows.preview import preview
+
     node = open_node(home)
     async with node.store() as store:
         page = await store.pages.get(url)

@@ -20,7 +20,6 @@ from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.pages.visit_times import AtOption, EveryOption, GivenTimes, given_times, set_times
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
-from webstrata.flows.crawl.discovery import seeds
 from webstrata.records import NewPage, Site
 from webstrata.schedule.visit_windows import parse_windows
 
@@ -169,6 +168,8 @@ async def _add(
 ) -> tuple[tuple[int, int], Site | None, dict[str, Any] | None]:
     """Add pages, and a site with these changes to what is stored of it; returns (new, known), the site, and what limits
     ask for."""
+    from webstrata.flows.crawl.discovery import seeds
+
     node = open_node(home)
     now = node.clock.now()
     async with node.store() as store:
