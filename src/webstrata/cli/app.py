@@ -7,6 +7,7 @@ An error is reported as one sentence; `--debug` adds the traceback.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -158,7 +159,14 @@ def _words_to_complete() -> list[str]:
 def main() -> None:
     """Run the command line. Errors become a sentence on stderr and an exit code: 1 failed, 2 wrong usage."""
     take_over()
+    _save_processor_time()
     sys.exit(finish(_run(sys.argv[1:])))
+
+
+def _save_processor_time() -> None:
+    """A short command creates few reference cycles, and NumPy's threads would wait for matrices that are never large."""
+    gc.set_threshold(20_000, *gc.get_threshold()[1:])
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _run(words: list[str]) -> int:
