@@ -19,6 +19,7 @@ from bench import (
     replay,
     sharp,
     signals,
+    startup,
     value,
 )
 from bench.figures import Figure, as_builtins, table
@@ -35,6 +36,7 @@ BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "replay": replay.run,
     "sharp": sharp.run,
     "signals": signals.run,
+    "startup": startup.run,
     "value": value.run,
 }
 

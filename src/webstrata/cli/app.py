@@ -152,6 +152,8 @@ def _words_to_complete() -> list[str]:
     """
     if f"_{PROGRAM.upper()}_COMPLETE" not in os.environ:
         return []
+    # Typer would render the summaries as Rich markup, which they are not; loading Rich takes half of the time.
+    sys.modules["rich"] = None  # type: ignore[assignment]  # then it is not found
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
     return line.split()[1:]
 
