@@ -25,9 +25,7 @@ COMMAND_S = 0.4
 
 _PROGRAM = ("-c", "from webstrata.cli import main; main()")
 _TURNS, _TURNS_QUICK = 9, 3
-_PAGE = (
-    "<title>Page {name}</title><h1>{name}</h1><p>{text} paragraph of page {name}, long enough to be its main text.</p>"
-)
+_PAGE = "<title>Page {name}</title><h1>{name}</h1><p>Version {number} of a paragraph that is the main text.</p>"
 
 _TEXTS = ("--version", "--help", "list --help", "diff --help", "capture --help", "demo --help")
 _COMPLETIONS: dict[str, Mapping[str, str]] = {
