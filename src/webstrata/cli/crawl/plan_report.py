@@ -72,7 +72,7 @@ def show_plan(report: dict[str, Any], simulated: CrawlTimeEstimate, paper: Packi
     short = "; there are too few threads" if simulated.threads_are_short else ""
     typer.echo(f"\nLast to end{short}:")
     rows = [
-        (host.host, host.requests, span(host.gap_s), span(host.ends_s), f"{host.last:.0%}")
+        (host.host, host.requests, span(host.gap_s), span(host.ends_s), f"{host.last_share:.0%}")
         for host in simulated.bottlenecks
     ]
     print_table(("host", "requests", "gap", "ends after", "is the last"), rows)
