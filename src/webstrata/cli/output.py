@@ -14,6 +14,7 @@ import msgspec
 import typer
 
 from webstrata.clock import iso, span
+from webstrata.wording import counted as counted  # every command that prints may need it
 
 
 @contextmanager
@@ -117,11 +118,6 @@ def _width(text: str) -> int:
 def printable(cell: object) -> str:
     """Text of pages and servers, with the characters replaced that a terminal would interpret."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", "" if cell is None else str(cell))
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 page`, `2 pages`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def iso_or_none(at: float | None) -> str | None:

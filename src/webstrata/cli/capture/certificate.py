@@ -15,6 +15,7 @@ from webstrata.cli.capture.report import command as report
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import ArchiveError, UsageError
+from webstrata.wording import agreeing
 
 if TYPE_CHECKING:
     from webstrata.flows.verify.verification import Verification
@@ -149,7 +150,7 @@ def _report(result: Verification) -> Iterator[str]:
         yield f"{failure.page or 'package'}: {failure.what}"
     if result.failures:
         rest = len(result.failures) - _SHOWN_FAILURES
-        more = f" ({rest} more are in --json)" if rest > 0 else ""
+        more = f" ({rest} more {agreeing(rest, 'is', 'are')} in --json)" if rest > 0 else ""
         yield f"NOT VALID: {counted(len(result.failures), 'failure')}{more}."
         return
     certificate = result.certificate
@@ -157,9 +158,11 @@ def _report(result: Verification) -> Iterator[str]:
         return
     counts, instant = certificate.counts, certificate.instant
     when = f", as of {instant.start} to {instant.end}" if instant is not None else ""
-    yield f"Valid: {result.sharp} of {counts.pages} pages sharp by the layer {certificate.policy.layer!r}{when}."
+    yield f"Valid: {result.sharp} of {counted(counts.pages, 'page')} sharp by the layer {certificate.policy.layer!r}{when}."
     if counts.cached or counts.script_shells:
-        yield f"Of these, {counts.cached} were answered by a cache and {counts.script_shells} are script shells."
+        cached = f"{counts.cached} {agreeing(counts.cached, 'was', 'were')} answered by a cache"
+        shells = agreeing(counts.script_shells, "is a script shell", "are script shells")
+        yield f"Of these, {cached} and {counts.script_shells} {shells}."
 
 
 def _at(page: StatedPage, index: int | None) -> str:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from webstrata.cli.output import printable, size
+from webstrata.cli.output import counted, printable, size
 from webstrata.clock import iso
 from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.records import Outcome, Visit
@@ -89,7 +89,7 @@ class VisitScreen(VisitCounts):
             f"[red]{self.failed}[/] failed",
             f"{self.per_second:.0f}/s",
             f"{size(self.bytes)}",
-            f"{max(0, self.hosts)} hosts waiting",
+            f"{counted(max(0, self.hosts), 'host')} waiting",
             f"[dim]{iso(float(int(self.last_at))) if self.last_at else ''}[/]",
         )
         return grid

@@ -202,7 +202,9 @@ def _draw(plan_input: PlanInput, node: Node, threads: int, picture: Path) -> Non
     if requests > _MAX_DRAWN_VISITS:
         raise UsageError(f"{requests} visits are too many for a picture. Plan fewer with --within or --urls.")
     hosts, bars = typical_round(plan_input.loads, plan_input.downloads, node.spacing_model(), threads)
-    title = f"A planned round: {counted(requests, 'visit')}, {counted(len(hosts), 'host')}, {threads} threads"
+    title = (
+        f"A planned round: {counted(requests, 'visit')}, {counted(len(hosts), 'host')}, {counted(threads, 'thread')}"
+    )
     draw_round([printable(host) for host in hosts], bars, picture, title=title)
 
 
@@ -215,14 +217,14 @@ def _show_capacity(capacity: Capacity, threads: int, as_json: bool) -> None:
         return
     typer.echo(
         f"{counted(capacity.pages, 'page')}, {capacity.visits_per_hour:.1f} visits an hour by their intervals, "
-        f"{threads} threads"
+        f"{counted(threads, 'thread')}"
     )
     if capacity.more_pages_same_hosts >= 0:
-        typer.echo(f"room for {capacity.more_pages_same_hosts} more pages like these on the same hosts")
+        typer.echo(f"room for {counted(capacity.more_pages_same_hosts, 'more page')} like these on the same hosts")
     else:
-        typer.echo(f"{-capacity.more_pages_same_hosts} pages too many: visits will be late")
+        typer.echo(f"{counted(-capacity.more_pages_same_hosts, 'page')} too many: visits will be late")
     typer.echo(
-        f"room for {max(0, capacity.more_pages_new_hosts)} more pages on other hosts like these, by the number of threads"
+        f"room for {counted(max(0, capacity.more_pages_new_hosts), 'more page')} on other hosts like these, by the number of threads"
     )
     typer.echo("\nFullest:")
     print_table(("used", "what"), [(f"{one.used:.2%}", one.what) for one in capacity.fullest])

@@ -142,8 +142,8 @@ def show_scores(
 ) -> None:
     """Print the scores, the comparison with other policies, and commands to try next."""
     typer.echo(
-        f"\n{facts['pages']} pages of {len(recordings)} recorded sites, {iso(window[0])[:10]} to {iso(window[1])[:10]}, "
-        f"crawled in {facts['seconds']:.0f} seconds:\n"
+        f"\n{counted(facts['pages'], 'page')} of {counted(len(recordings), 'recorded site')}, {iso(window[0])[:10]} to {iso(window[1])[:10]}, "
+        f"crawled in {counted(round(facts['seconds']), 'second')}:\n"
     )
     names = ("changes", "captured", "missed", "visits", "wasted", "recall", "precision")
     rows = []
@@ -153,8 +153,8 @@ def show_scores(
     print_table(("", "useful content", "bytes"), rows)
     _show_comparison(board.counts, facts["equal_visits"], policy)
     typer.echo(
-        f"\n{size(board.raw.bytes)} downloaded. The servers counted {board.counts.politeness_violations} politeness "
-        "violations."
+        f"\n{size(board.raw.bytes)} downloaded. The servers counted "
+        f"{counted(board.counts.politeness_violations, 'politeness violation')}."
     )
     if facts["noisy_pages"]:
         typer.echo(
@@ -173,7 +173,7 @@ def _show_comparison(crawled: Score, others: Sequence[EqualVisits], policy: str)
     bars = [(f"{policy} (this crawl)", crawled.captured), *((_label(other), other.captured) for other in others)]
     longest = max(captured for _, captured in bars) or 1
     width = max(len(label) for label, _ in bars)
-    typer.echo(f"\nChanges captured with {crawled.visits} visits (bars start at zero):\n")
+    typer.echo(f"\nChanges captured with {counted(crawled.visits, 'visit')} (bars start at zero):\n")
     for label, captured in bars:
         bar = "█" * round(BAR_WIDTH * captured / longest)
         typer.echo(f"  {label:<{width}}  {bar:<{BAR_WIDTH}} {captured}")
@@ -184,7 +184,11 @@ def _show_comparison(crawled: Score, others: Sequence[EqualVisits], policy: str)
 
 
 def _label(other: EqualVisits) -> str:
-    return f"{other.policy} (computed)" if other.policy == BEST else f"{other.policy} (computed, {other.visits} visits)"
+    return (
+        f"{other.policy} (computed)"
+        if other.policy == BEST
+        else f"{other.policy} (computed, {counted(other.visits, 'visit')})"
+    )
 
 
 def _suggest(path: Path, url: str) -> None:

@@ -98,8 +98,8 @@ def _showing_progress(crawls: int) -> Iterator[Callable[[CrawlMeasurement], None
 
 def _show(result: CrawlTimeResults) -> None:
     crawls = counted(len(result.crawls), "crawl")
-    visits = sum(crawl.visits for crawl in result.crawls)
-    typer.echo(f"{crawls} with {visits} visits, after {result.teaching} that only filled the log\n")
+    visits = counted(sum(crawl.visits for crawl in result.crawls), "visit")
+    typer.echo(f"{crawls} with {visits}, after {result.teaching} that only filled the log\n")
     columns = (
         "estimator",
         "actual crawl time",

@@ -18,7 +18,7 @@ from webstrata.cli.options import (
     page_rules_of,
     with_rule_options,
 )
-from webstrata.cli.output import print_json, printable
+from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.versions import read_version, version_at
@@ -79,11 +79,11 @@ def command(
 
 def _print(heading: str, text: str, max_lines: int) -> None:
     lines = text.split("\n")
-    typer.secho(f"── {heading} ({len(lines)} lines)", bold=True)
+    typer.secho(f"── {heading} ({counted(len(lines), 'line')})", bold=True)
     for line in lines[:max_lines]:
         typer.echo(printable(line))
     if len(lines) > max_lines:
-        typer.echo(f"… {len(lines) - max_lines} more lines (--lines N shows more)")
+        typer.echo(f"… {counted(len(lines) - max_lines, 'more line')} (--lines N shows more)")
 
 
 async def _preview(

@@ -147,7 +147,9 @@ def command(
     skipped = f", {counted(len(bad), 'bad line')} skipped" if bad else ""
     typer.echo(f"{new} new, {known} already known{skipped}")
     if new_site is not None:
-        typer.echo(f"The pages of {new_site.url} are discovered during visits (at most {new_site.max_pages} pages).")
+        typer.echo(
+            f"The pages of {new_site.url} are discovered during visits (at most {counted(new_site.max_pages, 'page')})."
+        )
     if new or new_site:
         typer.echo(
             "New pages are due now: `webstrata crawl` visits them once, `webstrata run` visits them continuously."

@@ -21,6 +21,7 @@ from webstrata.detect.diff.pairs import LinePair, WordMarker, line_pairs
 from webstrata.detect.diff.table import Row, TableDifference
 from webstrata.detect.diff.text import DiffLine, WordRun
 from webstrata.detect.diff.triples import by_subject
+from webstrata.wording import counted
 
 T = TypeVar("T")
 
@@ -68,8 +69,7 @@ class HtmlDifference:
             yield f"<h3>Text</h3>{self._side_by_side(shown.text)}"
         if shown.outside:
             count = sum(line.sign in "+-" for line in shown.outside)
-            lines = "1 line" if count == 1 else f"{count} lines"
-            summary = f"<summary>{OUTSIDE.capitalize()} (menus, header, footer): {lines}</summary>"
+            summary = f"<summary>{OUTSIDE.capitalize()} (menus, header, footer): {counted(count, 'line')}</summary>"
             yield f"<details{'' if shown.text else ' open'}>{summary}{self._side_by_side(shown.outside)}</details>"
 
     def _side_by_side(self, lines: Sequence[DiffLine]) -> str:
