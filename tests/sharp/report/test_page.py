@@ -81,9 +81,9 @@ def test_the_limits_of_the_proof() -> None:
 def test_the_limits_with_one_other_page() -> None:
     """One page that is not proved is named in the singular."""
     proved = [history("/", seen(0, "home"), seen(115, "home")), history("/a", seen(5, "a"), seen(110, "a"))]
-    changed = history("/news", seen(25, "yesterday"), seen(90, "today"))
+    gone = history("/gone", *(seen(at, "", status=404, kind="absent") for at in (30, 85)))
 
-    limits = words(report(certificate([*proved, changed])), ".limits")
+    limits = words(report(certificate([*proved, gone])), ".limits")
 
     assert "Nothing is proved about the other page of the capture." in limits
 
