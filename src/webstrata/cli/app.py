@@ -14,12 +14,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from webstrata import __version__
 from webstrata.cli.options import HomeOption
+from webstrata.cli.placeholders import complete_help
 from webstrata.cli.session import remember_home
 from webstrata.cli.streams import finish, say, stdout_failed, take_over
 from webstrata.cli.summaries import SUMMARIES
@@ -85,6 +86,13 @@ def outline() -> typer.Typer:
     for name in COMMANDS:
         app.command(name=name, short_help=SUMMARIES[name])(_not_loaded)
     return app
+
+
+def command_line(name: str | None = None) -> Any:
+    """The command line as Typer runs it: with one command, or with the outline of all of them."""
+    command = typer.main.get_command(application(name) if name is not None else outline())
+    complete_help(command)
+    return command
 
 
 def _root_application() -> typer.Typer:
@@ -175,7 +183,7 @@ def _run(words: list[str]) -> int:
     """Run the command that these words name; its exit code."""
     try:
         name = _called(words or _words_to_complete())
-        (application(name) if name is not None else outline())(prog_name=PROGRAM)
+        command_line(name)(prog_name=PROGRAM)
     except SystemExit as ending:  # the usual end of typer's commands
         return ending.code if isinstance(ending.code, int) else int(ending.code is not None)
     except WebstrataError as problem:
