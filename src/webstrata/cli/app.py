@@ -98,7 +98,7 @@ def command_line(name: str | None = None) -> Any:
 def _root_application() -> typer.Typer:
     app = typer.Typer(
         name=PROGRAM,
-        help="Keeps a faithful record of a changing web: watches pages, visits politely, archives every version.",
+        help="Keep a faithful record of a changing web: watch pages, visit them politely, archive every version.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -134,7 +134,7 @@ def _root(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print the version and which kernels run, and exit.",
+            help="Print the version and whether the kernels are compiled, and exit.",
         ),
     ] = False,
 ) -> None:

@@ -56,14 +56,24 @@ def show(file: FileArgument, as_json: JsonOption = False) -> None:
 def verify(
     file: FileArgument,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="FINGERPRINT", help="Fingerprint of the key that must have signed.")
+        str | None,
+        typer.Option("--key", metavar="FINGERPRINT", help="Require that the key with this fingerprint has signed."),
     ] = None,
     trust: Annotated[
-        Path | None, typer.Option("--trust", metavar="FILE", help="Trust file, one of whose keys must have signed.")
+        Path | None,
+        typer.Option(
+            "--trust",
+            metavar="FILE",
+            help="Require that a key of this trust file has signed (`certificate keys show --trust` prints one).",
+        ),
     ] = None,
     authority: Annotated[
         list[Path] | None,
-        typer.Option("--authority", metavar="PEM", help="Root certificate at the end of a time stamp's chain."),
+        typer.Option(
+            "--authority",
+            metavar="PEM",
+            help="Require that the chain of the time stamp ends in this root certificate (a PEM file).",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

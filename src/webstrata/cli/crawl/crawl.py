@@ -27,7 +27,9 @@ def command(
     addresses: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="URL…", help="Watched pages: visit these, due or not, and nothing else.", show_default=False
+            metavar="URL…",
+            help="URLs of watched pages to visit, due or not. Other pages are then not visited.",
+            show_default=False,
         ),
     ] = None,
     tag: Annotated[
@@ -45,12 +47,14 @@ def command(
     ] = None,
     due: Annotated[
         bool,
-        typer.Option("--due", help="Visit all pages that are due: the default if no pages are named; else as well."),
+        typer.Option(
+            "--due", help="Also visit all pages that are due. This is the default if no page, tag or file is named."
+        ),
     ] = False,
     policy: PolicyOption = None,
     home: HomeOption = None,
     settings: SetOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Visit the pages that are due, once, and exit; suitable for cron. Or visit the pages that are named, and no others.

@@ -39,22 +39,36 @@ _MAX_DRAWN_VISITS = 100_000
 def command(
     addresses: Annotated[
         str | None,
-        typer.Option("--urls", metavar="FILE", help="Plan these URLs (one a line, - for stdin), watched or not."),
+        typer.Option(
+            "--urls",
+            metavar="FILE",
+            help="Plan one visit to each URL of this file (one per line, - for stdin), watched or not.",
+        ),
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option(metavar="SPAN", help="Without --urls: plan what is due within this time (default: one hour)."),
+        typer.Option(
+            metavar="SPAN", help="Without --urls: plan the visits that are due within this time, like 6h. Default: 1h."
+        ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, max=100_000, help="Requests at a time (default: fetch.connections).")
+        int | None,
+        typer.Option(
+            min=1, max=100_000, help="Maximum number of requests at a time. Default: the setting fetch.connections."
+        ),
     ] = None,
     capacity: Annotated[
-        bool, typer.Option("--capacity", help="How many more pages like these there is room for.")
+        bool,
+        typer.Option(
+            "--capacity", help="Instead, show how many more pages like the watched ones can be visited in time."
+        ),
     ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the planned round (.svg, .png or .pdf).")
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Do not look up which hosts share an address.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Do not look up addresses (DNS), which show which hosts share a server.")
+    ] = False,
     home: HomeOption = None,
     settings: SetOption = None,
     as_json: JsonOption = False,

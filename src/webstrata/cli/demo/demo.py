@@ -26,7 +26,7 @@ BUDGET = "0.0375/page/day"
 def command(
     home: Annotated[
         Path | None,
-        typer.Option("--home", help="The folder to create (default: demo-home).", show_default=False),
+        typer.Option("--home", metavar="FOLDER", help="Home folder to create. Default: demo-home.", show_default=False),
     ] = None,
     days: Annotated[
         float | None,
@@ -35,11 +35,13 @@ def command(
     policy: Annotated[
         str,
         typer.Option(
-            "--policy", metavar="NAME", help="The scheduling policy. A timer policy such as `dyn` ignores --budget."
+            "--policy",
+            metavar="NAME",
+            help="Policy that schedules the visits. A timer policy such as `dyn` ignores --budget.",
         ),
     ] = "value",
     budget: Annotated[
-        str, typer.Option("--budget", metavar="RATE", help="The budget of a policy that shares one.")
+        str, typer.Option("--budget", metavar="RATE", help="Budget of the policy: visits for each page and day.")
     ] = BUDGET,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scoreboard as one JSON document.")] = False,
 ) -> None:

@@ -23,12 +23,26 @@ _SHOWN = ("irregular", "bayesian", "forgetting")
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="File of observations: one row per visit, with the columns page, time and changed.",
+            show_default=False,
+        ),
+    ],
     estimator: Annotated[
-        list[str] | None, typer.Option("--estimator", metavar="NAME", help="Only this estimator.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--estimator",
+            metavar="NAME",
+            help="Use only this estimator, like poisson. Default: all of them.",
+            show_default=False,
+        ),
     ] = None,
     now: Annotated[
-        str | None, typer.Option("--now", metavar="T", help="The present time; default: the system clock.")
+        str | None,
+        typer.Option("--now", metavar="T", help="Time at which the observations end, like 2026-11-15. Default: now."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

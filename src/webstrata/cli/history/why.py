@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import signal_text, signals_json, trust_json, trust_text
-from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json, printable, time_until
 from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
@@ -23,11 +23,11 @@ _INSTANTS = ("_at", "_until")
 
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    address: UrlArgument,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain a page's next visit: policy, interval, evidence, politeness."""
+    """Explain why the next visit of a page is when it is: policy, interval, evidence, politeness."""
     from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
 
     node = open_node(home)

@@ -35,7 +35,7 @@ _SETTINGS = (
 def command(
     crawls: Annotated[int, typer.Option(min=1, max=10_000, help="Number of crawls to estimate and make.")] = 100,
     teach: Annotated[
-        int, typer.Option(min=0, max=10_000, help="Number of crawls before them that only fill the log.")
+        int, typer.Option(min=0, max=10_000, help="Number of crawls before them, from which the estimators learn.")
     ] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random sites and crawls.")] = 1,
     out: Annotated[

@@ -33,10 +33,12 @@ def command(
     address: OptionalUrlArgument = None,
     tag: TagOption = None,
     minimum: Annotated[
-        str | None, typer.Option("--min", metavar="SPAN", help="Minimum interval.", show_default=False)
+        str | None,
+        typer.Option("--min", metavar="SPAN", help="Shortest time between two visits, like 1h.", show_default=False),
     ] = None,
     maximum: Annotated[
-        str | None, typer.Option("--max", metavar="SPAN", help="Maximum interval.", show_default=False)
+        str | None,
+        typer.Option("--max", metavar="SPAN", help="Longest time between two visits, like 7d.", show_default=False),
     ] = None,
     every: EveryOption = None,
     at: AtOption = None,

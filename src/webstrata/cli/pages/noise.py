@@ -21,11 +21,17 @@ def command(
     address: UrlArgument,
     count: Annotated[
         str | None,
-        typer.Option("--count", metavar="N", help="Count changes of place N (or `all`), learned as noise or not."),
+        typer.Option(
+            "--count",
+            metavar="N",
+            help="Let changes of place N (or of `all` places) count, even if the place was learned as noise.",
+        ),
     ] = None,
     uncount: Annotated[
         str | None,
-        typer.Option("--uncount", metavar="N", help="Undo --count: place N (or `all`) can be learned again."),
+        typer.Option(
+            "--uncount", metavar="N", help="Undo --count: place N (or `all` places) can be learned as noise again."
+        ),
     ] = None,
     all_places: Annotated[
         bool, typer.Option("--all", help="Also show places that change often but are not yet learned as noise.")
@@ -33,7 +39,7 @@ def command(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the places of a page that were learned as noise (clocks, counters, ads): their changes do not count."""
+    """Show the places of a page that were learned as noise (clocks, counters, ads), whose changes do not count."""
     places = run_async(lambda: _places(home, address, count, uncount))
     shown = [place for place in places if all_places or place.state != "watched"]
     if as_json:

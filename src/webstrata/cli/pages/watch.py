@@ -51,34 +51,41 @@ def command(
     ] = None,
     site: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Watch a whole site. Its pages are discovered by links and sitemaps."),
+        typer.Option(
+            metavar="URL", help="Watch a whole site from this URL on. Its pages are found by links and sitemaps."
+        ),
     ] = None,
     scope: Annotated[
         Literal["prefix", "host", "domain"] | None,
         typer.Option(
-            help="--site: watch pages below this URL (prefix, the default), of the same host, or of the same domain.",
+            help="With --site: watch the pages below this URL (prefix, the default), of the same host, or of the same domain.",
             show_default=False,
         ),
     ] = None,
     depth: Annotated[
         int | None,
         typer.Option(
-            min=0, help="--site: maximum number of links from the start page. Default: 5.", show_default=False
+            min=0,
+            help="With --site: how many links away from the start page a page may be. Default: 5.",
+            show_default=False,
         ),
     ] = None,
     max_pages: Annotated[
         int | None,
-        typer.Option(min=1, help="--site: maximum number of pages. Default: 10,000.", show_default=False),
+        typer.Option(min=1, help="With --site: maximum number of pages. Default: 10,000.", show_default=False),
     ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATTERN", help="--site: watch only URLs that match this pattern (with * and ?). May be repeated."
+            metavar="PATTERN",
+            help="With --site: watch only URLs that match this pattern, like `*/news/*`; `*` stands for any text, `?` for one character. May be repeated.",
         ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="--site: do not watch URLs that match this pattern. May be repeated."),
+        typer.Option(
+            metavar="PATTERN", help="With --site: do not watch URLs that match this pattern. May be repeated."
+        ),
     ] = None,
     requisites: Annotated[
         bool, typer.Option(help="Also archive the images, style sheets and scripts of the pages.")
@@ -86,7 +93,11 @@ def command(
     tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
     weight: Annotated[
         float | None,
-        typer.Option(min=0, help="Weight of the pages in the budget, relative to 1 (the default).", show_default=False),
+        typer.Option(
+            min=0,
+            help="How much a change of these pages is worth: 2 is worth twice the default of 1 when the budget is shared out.",
+            show_default=False,
+        ),
     ] = None,
     every: EveryOption = None,
     at: AtOption = None,
