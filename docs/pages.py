@@ -26,7 +26,7 @@ Generated from the program by `python -m docs.pages`; `webstrata COMMAND --help`
   `demo-home` in the current folder.
 - `--json` prints one JSON document to stdout ([its fields](json.md)); progress, logs and errors are written to stderr.
 - Exit codes: 0 success; 1 failure (for `check`: a fault was found); 2 a wrong argument, URL, file or setting; 141 if
-  the reader of stdout closed the pipe (`| head`). Output that cannot be written completely is a failure, with a message.
+  the reader of stdout closed the pipe (`| head`). Output that cannot be written completely is a failure.
 - A time (`TIME`) is written like `2026-11-15`, `2026-11-15T08:30:00Z`, or with 4 to 14 digits like `20261115083000`. It
   is in UTC unless it names another zone. A duration (`SPAN`) is written like `90s`, `15m`, `6h`, `2d`, `1w` or `1d12h`.
 - `webstrata --install-completion` installs the completion of commands and options for the current shell.

@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import ALWAYS_DUE, PROGRAM, call_here, environment, serving
 from webstrata.cli import output
-from webstrata.cli.streams import READER_LEFT
+from webstrata.cli.streams import INTERRUPTED, READER_LEFT
 
 WATCHED = 3000
 _PIPE_SIZE = 4096
@@ -169,6 +169,26 @@ def test_reader_leaves(command: str, unbuffered: str, large: LargeHome) -> None:
     with process.stderr as stderr:
         assert stderr.read() == b""
     assert process.wait(60) == READER_LEFT
+
+
+@pytest.mark.parametrize("command", ["list --json", "cat URL"])
+def test_interrupted(command: str, large: LargeHome) -> None:
+    """Ctrl-C ends a command whose reader does not read, at once and without a message."""
+    process = subprocess.Popen(
+        [*PROGRAM, *large.words(command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        pipesize=_PIPE_SIZE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout as stdout, process.stderr as stderr:
+        assert stdout.read(1) != b""
+        process.send_signal(signal.SIGINT)
+
+        assert process.wait(60) == INTERRUPTED
+        assert stderr.read() == b""
 
 
 def test_closed_stdout(large: LargeHome) -> None:

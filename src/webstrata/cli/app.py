@@ -22,7 +22,7 @@ from webstrata import __version__
 from webstrata.cli.options import HomeOption
 from webstrata.cli.placeholders import complete_help
 from webstrata.cli.session import remember_home
-from webstrata.cli.streams import finish, say, stdout_failed, take_over
+from webstrata.cli.streams import INTERRUPTED, finish, say, stdout_failed, take_over
 from webstrata.cli.summaries import SUMMARIES
 from webstrata.errors import WebstrataError
 
@@ -184,6 +184,8 @@ def _run(words: list[str]) -> int:
     try:
         name = _called(words or _words_to_complete())
         command_line(name)(prog_name=PROGRAM)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except SystemExit as ending:  # the usual end of typer's commands
         return ending.code if isinstance(ending.code, int) else int(ending.code is not None)
     except WebstrataError as problem:

@@ -9,6 +9,7 @@ and decides the exit code.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import select
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 READER_LEFT = 141
 """Exit code if the reader of stdout closed the pipe: that of a program ended by SIGPIPE, as `cat` and `git` are."""
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended."""
 
 _BUFFER_SIZE = 65_536
 
@@ -67,6 +71,10 @@ class CompleteStream(io.RawIOBase):
                     _wait_until_writable(self._descriptor)
         except OSError as problem:
             self.problem = problem
+        except KeyboardInterrupt:  # Ctrl-C while a reader does not read: the rest would block again
+            self.problem = InterruptedError(errno.EINTR, "interrupted")
+            self.abandon()
+            raise
 
 
 def _wait_until_writable(descriptor: int) -> None:
@@ -132,6 +140,8 @@ def finish(code: int) -> int:
     stream.abandon()
     if isinstance(stream.problem, BrokenPipeError):
         return READER_LEFT
+    if isinstance(stream.problem, InterruptedError):
+        return code or INTERRUPTED
     say(
         f"webstrata: the output is not complete, stdout cannot be written: {stream.problem.strerror}. "
         "Check where the output goes and the free space there, and run the command again."

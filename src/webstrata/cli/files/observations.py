@@ -91,9 +91,9 @@ def _rows(file: Path) -> Iterator[Row]:
         else:
             yield from _csv(file)
     except OSError as problem:
-        raise UsageError(f"cannot read {file}: {problem.strerror}.") from None
+        raise UsageError(f"cannot read {file}: {problem.strerror}. Check the path.") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{file} is not text in UTF-8.") from None
+        raise UsageError(f"{file} is not text in UTF-8. Save it in this encoding.") from None
 
 
 def _parquet(file: Path) -> Iterator[Row]:

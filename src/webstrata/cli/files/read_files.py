@@ -58,10 +58,10 @@ def _job(file: Path, media_type: str | None, url: str | None, page_rules: PageRu
 
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
-            raise UsageError(f"{file} is larger than {MAX_FILE_BYTES // 10**6} MB.")
+            raise UsageError(f"{file} is larger than {MAX_FILE_BYTES // 10**6} MB. Give a smaller file.")
         body = file.read_bytes()
     except OSError as problem:
-        raise UsageError(f"cannot read {file}: {problem.strerror}.") from None
+        raise UsageError(f"cannot read {file}: {problem.strerror}. Check the path.") from None
     return ParseJob(
         url=url or DEFAULT_URL + file.name,
         body=body,

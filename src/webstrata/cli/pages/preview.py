@@ -110,7 +110,7 @@ async def _preview(
     content, response = result.content, result.answer
     if result.failure is not None or response is None:
         why = f"{result.failure.kind}: {result.failure.detail}" if result.failure is not None else "no response"
-        raise UsageError(f"{url} could not be visited ({why}).")
+        raise UsageError(f"{url} could not be visited ({why}). Check the URL, or try again later.")
     if status_class(response.status or 0) is not StatusClass.CONTENT:
         raise UsageError(f"{url} has no content to compare: the server responded with status {response.status}.")
     if content is not None:
