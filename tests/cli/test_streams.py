@@ -171,7 +171,7 @@ def test_reader_leaves(command: str, unbuffered: str, large: LargeHome) -> None:
     assert process.wait(60) == READER_LEFT
 
 
-@pytest.mark.parametrize("command", ["list --json", "cat URL"])
+@pytest.mark.parametrize("command", ["list --json", "cat URL", "settings --json"])
 def test_interrupted(command: str, large: LargeHome) -> None:
     """Ctrl-C ends a command whose reader does not read, at once and without a message."""
     process = subprocess.Popen(

@@ -132,7 +132,7 @@ def finish(code: int) -> int:
     An error of stdout is a failure of the command, with a message. If the reader closed the pipe (`| head`), the command
     ends without a message.
     """
-    with suppress(OSError):
+    with suppress(OSError, KeyboardInterrupt):
         sys.stdout.flush()
     stream = _complete(sys.stdout)
     if stream is None or stream.problem is None:
