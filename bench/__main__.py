@@ -20,6 +20,7 @@ from bench import (
     replay,
     sharp,
     signals,
+    startup,
     value,
 )
 from bench.figures import Figure, as_builtins, table
@@ -37,6 +38,7 @@ BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "replay": replay.run,
     "sharp": sharp.run,
     "signals": signals.run,
+    "startup": startup.run,
     "value": value.run,
 }
 

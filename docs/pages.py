@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any
 
 import typer
 
 from webstrata.cli.app import application
+from webstrata.cli.examples import EXAMPLES
+from webstrata.cli.placeholders import complete_help
 from webstrata.clock import span
 from webstrata.settings import ByteSize, Duration, SettingInfo, Settings, all_settings
 
@@ -24,9 +25,11 @@ Generated from the program by `python -m docs.pages`; `webstrata COMMAND --help`
   platform's folder for application data (on Linux `~/.local/share/webstrata`). The default of `demo` is the folder
   `demo-home` in the current folder.
 - `--json` prints one JSON document to stdout ([its fields](json.md)); progress, logs and errors are written to stderr.
-- Exit codes: 0 success; 1 failure (for `check`: a fault was found); 2 a wrong argument, URL, file or setting.
-- A time (`T`) is written like `2026-11-15`, `2026-11-15T08:30:00Z`, or with 4 to 14 digits like `20261115083000`. It is
-  in UTC unless it names another zone. A duration (`SPAN`) is written like `90s`, `15m`, `6h`, `2d`, `1w` or `1d12h`.
+- Exit codes: 0 success; 1 failure (for `check`: a fault was found); 2 a wrong argument, URL, file or setting; 141 if
+  the reader of stdout closed the pipe (`| head`). Output that cannot be written completely is a failure.
+- A time (`TIME`) is written like `2026-11-15`, `2026-11-15T08:30:00Z`, or with 4 to 14 digits like `20261115083000`. It
+  is in UTC unless it names another zone. A duration (`SPAN`) is written like `90s`, `15m`, `6h`, `2d`, `1w` or `1d12h`.
+- `webstrata --install-completion` installs the completion of commands and options for the current shell.
 """
 
 _SETTINGS_HEAD = """\
@@ -54,9 +57,11 @@ delay = "5s"
 def cli_page() -> str:
     """Every command with its arguments and options."""
     root = typer.main.get_command(application())
+    complete_help(root)
     parts = [_CLI_HEAD, *_options(root)]
     for path, command in commands(root):
         parts += [f"\n## {path}\n\n{_sentence(command.help)}\n", _usage(path, command), *_options(command)]
+        parts += _examples(path.removeprefix("webstrata "))
     return "".join(parts)
 
 
@@ -98,34 +103,20 @@ def _argument(argument: Any) -> str:
 
 def _options(command: Any) -> Iterator[str]:
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
-    kinds = {
-        name: _type(found) for name, found in inspect.signature(command.callback, eval_str=True).parameters.items()
-    }
     if options:
         yield "\n| option | description |\n|---|---|\n"
     for option in options:
-        yield f"| {_names(option, kinds.get(option.name))} | {_cell(_description(option))} |\n"
+        yield f"| {_names(option)} | {_cell(_description(option))} |\n"
 
 
-def _type(parameter: inspect.Parameter) -> Any:
-    """The type of a parameter without Typer's annotations."""
-    annotation = parameter.annotation
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-
-
-def _names(option: Any, kind: Any) -> str:
-    value = "" if option.is_flag else f" {option.metavar or _placeholder(kind)}"
+def _names(option: Any) -> str:
+    value = "" if option.is_flag else f" {_cell(option.metavar)}"
     names = ", ".join(f"`{name}{value}`" for name in option.opts)
     return names + (f", `{option.secondary_opts[0]}`" if option.secondary_opts else "")
 
 
-def _placeholder(kind: Any) -> str:
-    """The placeholder of a value, from its annotation: the placeholders of Typer differ between its releases."""
-    if get_origin(kind) is Literal:
-        return "\\|".join(get_args(kind))
-    if get_args(kind):
-        return _placeholder(get_args(kind)[0])
-    return {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
+def _examples(command: str) -> Iterator[str]:
+    yield "\n" + "".join(f"    {example}\n" for example in EXAMPLES[command])
 
 
 def _description(option: Any) -> str:

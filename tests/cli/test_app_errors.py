@@ -52,11 +52,13 @@ def test_debug(tmp_path: Path) -> None:
 
 def test_global_options_before_the_command() -> None:
     """Global options in any order do not prevent that only the called command is loaded."""
-    assert _called(["--debug", "--home", "x", "list", "--json"]) == ["list"]
-    assert _called(["--home", "x", "--debug", "list"]) == ["list"]
-    assert _called(["--home", "list"]) == []
-    assert _called(["--help"]) == []
-    assert _called([]) == []
+    assert _called(["--debug", "--home", "x", "list", "--json"]) == "list"
+    assert _called(["--home", "x", "--debug", "list"]) == "list"
+    assert _called(["--home=x", "list"]) == "list"
+    assert _called(["--home", "list", "log"]) == "log"
+    assert _called(["--home", "list"]) is None
+    assert _called(["--help"]) is None
+    assert _called([]) is None
 
 
 def test_version_names_the_kernels() -> None:

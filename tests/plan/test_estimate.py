@@ -53,7 +53,7 @@ def test_bottlenecks_are_named() -> None:
     found = _median([HostLoad(host="a", docs=10, asked_s=0), HostLoad(host="b", docs=10, asked_s=0)])
 
     assert [one.host for one in found.bottlenecks] == ["b", "a"]
-    assert found.bottlenecks[0].last == 1.0
+    assert found.bottlenecks[0].last_share == 1.0
     assert found.bottlenecks[0].gap_s == pytest.approx(8, rel=0.03)
     assert (found.requests, found.hosts, found.method) == (20, 2, "independent")
 

@@ -42,6 +42,6 @@ def print_error(text: str) -> None:
     typer.echo(f"webstrata: {safe(text)}", err=True)
 
 
-def print_traceback() -> None:
-    """Print the traceback of the present exception."""
-    typer.echo(safe(traceback.format_exc().rstrip("\n")), err=True)
+def print_traceback(problem: BaseException) -> None:
+    """Print the traceback of an exception."""
+    typer.echo(safe("".join(traceback.format_exception(problem)).rstrip("\n")), err=True)

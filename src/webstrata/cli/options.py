@@ -24,6 +24,7 @@ HomeOption = Annotated[
     Path | None,
     typer.Option(
         "--home",
+        metavar="FOLDER",
         help="Home folder. Default: $WEBSTRATA_HOME, or the platform's folder for application data.",
         show_default=False,
     ),
@@ -34,7 +35,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Set a setting for this run, like polite.delay=5s. May be repeated.",
+        help="Use this value of a setting in this run, like polite.delay=5s. May be repeated.",
         show_default=False,
     ),
 ]
@@ -43,7 +44,7 @@ PolicyOption = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
-        help="Schedule visits by this policy: a name, or module:Class for your own policy.",
+        help="Schedule visits by this policy instead of schedule.policy: a name, or module:Class for your own policy.",
         show_default=False,
     ),
 ]
@@ -116,12 +117,12 @@ def page_rules_of(
     *,
     handler: Annotated[
         Literal["auto", "http", "rdf", "sparql", "feed", "sitemap", "browser"] | None,
-        typer.Option(help="Handler that fetches the page. auto chooses by URL and media type.", show_default=False),
+        typer.Option(help="How the page is fetched; auto chooses by URL and media type.", show_default=False),
     ] = None,
     layer: Annotated[
         Literal["auto", "raw", "text", "main", "links", "data"] | None,
         typer.Option(
-            help="Layer that decides whether the page changed. auto uses the main content, or the data of data formats.",
+            help="Which part of the content decides whether the page changed; auto uses the main content, or the data of data formats.",
             show_default=False,
         ),
     ] = None,
@@ -152,7 +153,7 @@ def page_rules_of(
     min_size: Annotated[
         float,
         typer.Option(
-            min=0.0, max=1.0, help="Minimum share of the text (0 to 1) that must differ to count as a change."
+            min=0.0, max=1.0, help="Share of the text, from 0 to 1, that must differ at least to count as a change."
         ),
     ] = 0.0,
     unordered: Annotated[bool, typer.Option("--unordered", help="Tables: ignore the order of the rows.")] = False,
@@ -168,8 +169,12 @@ def page_rules_of(
             "--indentation", help="Plain text: compare indentation and lines, not only words (source code, YAML)."
         ),
     ] = False,
-    accept: Annotated[str, typer.Option(help="Accept header of the requests.", show_default=False)] = "",
-    query: Annotated[str, typer.Option(help="SPARQL query. Default: the whole dataset.", show_default=False)] = "",
+    accept: Annotated[
+        str, typer.Option(help="Accept header of the requests, like application/ld+json.", show_default=False)
+    ] = "",
+    query: Annotated[
+        str, typer.Option(help="SPARQL query whose result is watched. Default: the whole dataset.", show_default=False)
+    ] = "",
     entries: Annotated[
         bool, typer.Option("--entries", help="Feeds and sitemaps: also watch each entry as a page.")
     ] = False,
@@ -177,13 +182,15 @@ def page_rules_of(
         list[str] | None,
         typer.Option(
             metavar="IRI",
-            help="SPARQL: read this graph; all for every named graph, default for the default graph. May be repeated.",
+            help="SPARQL: read the graph with this IRI; `all` reads every named graph, `default` the default graph. May be repeated.",
             show_default=False,
         ),
     ] = None,
     page_rows: Annotated[
         int,
-        typer.Option(min=0, max=1_000_000, help="SPARQL: number of rows per request. 0 stands for 10,000."),
+        typer.Option(
+            min=0, max=1_000_000, help="SPARQL: number of rows of one request. 0 stands for the default of 10,000."
+        ),
     ] = 0,
     attributes: Annotated[
         list[str] | None,

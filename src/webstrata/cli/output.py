@@ -14,6 +14,7 @@ import msgspec
 import typer
 
 from webstrata.clock import iso, span
+from webstrata.wording import counted as counted  # every command that prints may need it
 
 
 @contextmanager
@@ -57,8 +58,17 @@ _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 def print_json(document: Any) -> None:
     """Print one JSON document to stdout."""
-    sys.stdout.buffer.write(json_bytes(document))
-    sys.stdout.buffer.flush()
+    write_bytes(json_bytes(document))
+
+
+def write_bytes(chunk: bytes | memoryview) -> None:
+    """Write bytes to stdout, after the text written before them; call it for each piece of a large body.
+
+    All commands write through `sys.stdout` (bytes with this function, text with `typer.echo`), which is complete or fails:
+    see `webstrata.cli.streams`. Nothing needs to be flushed, and errors need no handling: `main` reports them.
+    """
+    sys.stdout.flush()
+    sys.stdout.buffer.write(chunk)
 
 
 def json_bytes(document: Any) -> bytes:
@@ -122,11 +132,6 @@ def _width(text: str) -> int:
 def printable(cell: object) -> str:
     """Text of pages and servers, with the characters replaced that a terminal would interpret."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", "" if cell is None else str(cell))
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 page`, `2 pages`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def iso_or_none(at: float | None) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from webstrata.columns import RunFlag
 from webstrata.detect.noisy_place import NoisyPlace
+from webstrata.wording import counted
 
 _MAX_EXAMPLE = 60
 _NAMES = {"order": "the order of the list", "gap": "the text", "link": "the link", "data": "the field", "stamp": ""}
@@ -28,13 +29,13 @@ def _phrases(before: dict[int, NoisyPlace], after: tuple[NoisyPlace, ...], url: 
         old = before.get(place.key)
         was_learned = old is not None and old.state == "learned"
         if place.state == "learned" and not was_learned:
-            visits = place.changed + place.same
+            visits = counted(place.changed + place.same, "visit")
             yield (
-                f"from now on {_named(place)} does not count (changed at {place.changed} of {visits} visits; "
+                f"from now on {_named(place)} does not count (changed at {place.changed} of {visits}; "
                 f"undo: webstrata noise {url} --count {place.number})"
             )
         elif old is not None and was_learned and place.state == "watched":
-            yield f"{_named(old)} counts again (it did not change at {place.same_in_a_row} visits)"
+            yield f"{_named(old)} counts again (it did not change at {counted(place.same_in_a_row, 'visit')})"
 
 
 def _named(place: NoisyPlace) -> str:

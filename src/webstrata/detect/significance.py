@@ -14,6 +14,7 @@ from math import log10
 from webstrata.detect.comparison import WordCounts
 from webstrata.detect.findings import Findings
 from webstrata.records import Change, ChangeKind
+from webstrata.wording import counted
 
 _WORDS_PER_LINK = 4
 _REMOVED_WEIGHT = 0.5
@@ -67,8 +68,7 @@ def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
     if change.kind is ChangeKind.TEMPLATE:
         return 0.0, ("only menus, their links or other lines of the site's template differ",)
     if change.kind is ChangeKind.MARKUP and change.noise:
-        places = "1 place" if change.noise == 1 else f"{change.noise} places"
-        return 0.0, (f"only learned noise differs, in {places}",)
+        return 0.0, (f"only learned noise differs, in {counted(change.noise, 'place')}",)
     if change.kind is ChangeKind.MARKUP and change.text:
         return 0.0, ("only menus, header, footer or time stamps differ",)
     return _FIXED.get(change.kind, (0.0, ()))
@@ -79,8 +79,7 @@ def _amount(change: Change, found: Findings) -> tuple[float, list[str]]:
     reasons: list[str] = []
     new_links = 0 if change.layer == "selected" else change.new_links  # rules leave them out of the comparison
     if new_links:
-        links = "1 link" if new_links == 1 else f"{new_links} links"
-        reasons.append(f"{links} never seen before")
+        reasons.append(f"{counted(new_links, 'link')} never seen before")
     if change.kind in (ChangeKind.PRODUCT, ChangeKind.METADATA):
         return 0.0, reasons
     if found.words is None:
@@ -102,12 +101,10 @@ def _size_phrase(found: Findings, words: WordCounts) -> str:
     if not words.added and not words.removed:
         return f"the same {found.unit} in another order"
     first = words.added or words.removed
-    counted = (
-        f"{first:,} {_UNIT_OF_ONE[found.unit] if first == 1 else found.unit} {'added' if words.added else 'removed'}"
-    )
+    amount = counted(f"{first:,}", _UNIT_OF_ONE[found.unit], found.unit) + (" added" if words.added else " removed")
     if words.added and words.removed:
-        counted += f", {words.removed:,} removed"
-    return f"about {counted} ({share_phrase(words.share)} of the {'text' if found.unit == 'words' else 'data'})"
+        amount += f", {words.removed:,} removed"
+    return f"about {amount} ({share_phrase(words.share)} of the {'text' if found.unit == 'words' else 'data'})"
 
 
 def _product_phrases(change: Change) -> list[str]:

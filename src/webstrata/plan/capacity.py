@@ -16,6 +16,7 @@ from webstrata.errors import UsageError
 from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.load import SLOT_S, HostLoad, SpacingModel
 from webstrata.plan.rounds import RoundPlan
+from webstrata.wording import counted
 
 _FULLEST = 5
 _UNBOUNDED = 10**12
@@ -77,7 +78,7 @@ def capacity(
     names = {int(n): load.address_key for load, n in zip(plan.loads, plan.address, strict=True)}
     shared = np.flatnonzero(np.bincount(plan.address) > 1).tolist()
     used += [Utilisation(what=f"address {names[n]}", used=float(addresses[n])) for n in shared]
-    used.append(Utilisation(what=f"{threads} threads", used=work))
+    used.append(Utilisation(what=counted(threads, "thread"), used=work))
     used.sort(key=lambda resource: -resource.used)
     return Capacity(
         pages=pages,

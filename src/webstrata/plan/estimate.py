@@ -58,7 +58,7 @@ class Bottleneck(Struct, frozen=True, kw_only=True):
     """Expected seconds from one request to the next one."""
     ends_s: float
     """Median over the simulated rounds."""
-    last: float
+    last_share: float
     """Share of the simulated rounds in which this host ends last."""
 
 
@@ -228,7 +228,7 @@ def _bottlenecks(plan: RoundPlan, ends: Numbers) -> tuple[Bottleneck, ...]:
             requests=int(plan.requests[n]),
             gap_s=float(gaps[n]),
             ends_s=float(middle[n]),
-            last=float(last[n]),
+            last_share=float(last[n]),
         )
         for n in latest
     )

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from webstrata.clock import span
 from webstrata.plots.figure import INK, ORANGE, TEAL, check_format, label, new_figure, save
+from webstrata.wording import agreeing, counted
 
 if TYPE_CHECKING:
     from webstrata.lab.crawl_time.experiment import CrawlMeasurement
@@ -66,7 +67,9 @@ def draw_round(hosts: Sequence[str], bars: Sequence[Bar], file: Path, *, title: 
     total_s = max(ends.values(), default=0.0)
     axes.set_xlim(0, (total_s or 1.0) * 1.01)
     axes.set_xlabel(f"seconds from the start (total: {span(total_s)})", color=INK)
-    hidden = f"; {len(ends) - len(shown)} hosts that end earlier are not shown" if len(ends) > len(shown) else ""
+    rest = len(ends) - len(shown)
+    that_end = agreeing(rest, "that ends earlier is", "that end earlier are")
+    hidden = f"; {counted(rest, 'host')} {that_end} not shown" if rest > 0 else ""
     axes.set_title(title + hidden, fontsize=10, color=INK, loc="left")
     axes.grid(axis="x", lw=0.4, color="#cbd5e1")
     axes.set_axisbelow(True)

@@ -10,6 +10,7 @@ import msgspec
 
 from webstrata.lab.policies.experiment import PolicyExperiment, PolicyResults
 from webstrata.plots.policies import draw_page, draw_recall_budget, draw_recall_precision
+from webstrata.wording import counted
 
 _STYLE = """body { font: 15px/1.5 system-ui, sans-serif; color: #1e293b }
 body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
@@ -37,7 +38,7 @@ def write_report(folder: Path, experiment: PolicyExperiment, results: PolicyResu
 
 
 def _page(experiment: PolicyExperiment, results: PolicyResults, plots: Sequence[Path]) -> str:
-    conditions = [f"{results.pages} pages, {experiment.days:g} days"]
+    conditions = [f"{counted(results.pages, 'page')}, {counted(format(experiment.days, 'g'), 'day')}"]
     if experiment.history_days:
         conditions.append(f"preceded by {experiment.history_days:g} days of weekly archive copies")
     if experiment.lists_days is not None:

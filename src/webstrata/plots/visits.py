@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 
 from webstrata.errors import UsageError
 from webstrata.plots.figure import GREY, INK, TEAL, check_format, label, new_figure, save
+from webstrata.wording import counted
 
 SHARP, BLURRED, HOPELESS, PLANNED = "sharp", "blurred", "hopeless", "planned"
 
@@ -119,7 +120,7 @@ def _draw(axes: Axes, panel: SchedulePanel) -> None:
         axes.set_yticks(range(len(lines)), [label(line.name) for line in lines], fontsize=7)
     else:
         axes.set_yticks([])
-        axes.set_ylabel(f"{len(panel.lines):,} pages", color=INK, fontsize=8)
+        axes.set_ylabel(counted(f"{len(panel.lines):,}", "page"), color=INK, fontsize=8)
     axes.set_ylim(-0.8, len(lines) - 0.2)
     axes.set_xlabel(f"{panel.unit} from the instant", color=INK, fontsize=8)
     axes.set_title(label(panel.title, 70), fontsize=9, color=INK, loc="left")

@@ -277,7 +277,7 @@ host_leases = Table(
     info=_SHARED,
 )
 _wanted = host_leases.c.wanted_until.is_not(None)
-Index("ix_host_leases_wanted", host_leases.c.wanted_until, sqlite_where=_wanted, postgresql_where=_wanted)
+Index("ix_host_leases_wanted", host_leases.c.wanted_until, sqlite_where=_wanted)
 
 site_templates = Table(
     "site_templates",

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, span
-from webstrata.predict.prior import ANY_PAGE
 from webstrata.records import Page, PageSummary
 
 FIRST_RETRY_S = 300.0
@@ -70,6 +69,8 @@ def retry_after_s(failures: int, interval_s: float, key: str) -> float:
 def past_unchanged(pages: Sequence[Page | PageSummary], until: Sequence[float]) -> list[float]:
     """Probability that pages did not change from their last visit until then, from the mean rate of their changes so
     far: the expectation for policies without a forecast."""
+    from webstrata.predict.prior import ANY_PAGE
+
     chances = []
     for page, at in zip(pages, until, strict=True):
         seen_at = page.last_seen_at or at

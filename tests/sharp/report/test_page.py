@@ -78,6 +78,16 @@ def test_the_limits_of_the_proof() -> None:
     assert "A time-stamp authority confirms" in stamped
 
 
+def test_the_limits_with_one_other_page() -> None:
+    """One page that is not proved is named in the singular."""
+    proved = [history("/", seen(0, "home"), seen(115, "home")), history("/a", seen(5, "a"), seen(110, "a"))]
+    gone = history("/gone", *(seen(at, "", status=404, kind="absent") for at in (30, 85)))
+
+    limits = words(report(certificate([*proved, gone])), ".limits")
+
+    assert "Nothing is proved about the other page of the capture." in limits
+
+
 def test_every_page_with_its_evidence() -> None:
     """Each page has its verdict, reason, times, status, equal layers, marks and all observations."""
     document = certificate()

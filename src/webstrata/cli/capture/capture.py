@@ -31,28 +31,38 @@ if TYPE_CHECKING:
 
 
 def command(
-    addresses: Annotated[list[str] | None, typer.Argument(metavar="URL…", show_default=False)] = None,
+    addresses: Annotated[
+        list[str] | None, typer.Argument(metavar="URL…", help="Start pages of the sites.", show_default=False)
+    ] = None,
     sharp: Annotated[
         bool, typer.Option("--sharp", help="Visit and revisit all pages, to prove which contents coexisted.")
     ] = False,
     delay: Annotated[
-        str | None, typer.Option(metavar="S", help="Minimum time between two requests; a site may require more.")
+        str | None,
+        typer.Option(metavar="SPAN", help="Minimum time between two requests, like 2s; a site may require more."),
     ] = None,
     tau: Annotated[
         float | None,
         typer.Option(
-            help="Confidence of each page's interval; pages with a smaller chance are doubtful. Default: 0.9.",
+            help="Probability, from 0 to 1, with which a page must be expected to be sharp; others are reported as "
+            "doubtful. Default: 0.9.",
             show_default=False,
         ),
     ] = None,
     scope: Annotated[
         Literal["prefix", "host", "domain"] | None,
-        typer.Option(help="Which links belong to the site. Default: prefix.", show_default=False),
+        typer.Option(
+            help="Which links belong to the site: those below the start page, of its host, or of its domain. "
+            "Default: prefix.",
+            show_default=False,
+        ),
     ] = None,
     max_pages: Annotated[int | None, typer.Option(min=1, max=10**9, help="Maximum number of pages of a site.")] = None,
     max_time: Annotated[
         str | None,
-        typer.Option(metavar="T", help="Time limit, like 90m, or none. The capture then ends with the pages it has."),
+        typer.Option(
+            metavar="SPAN", help="Time limit, like 90m, or none. The capture then ends with the pages it has."
+        ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(metavar="FILE", help="Weights of pages: URL (or pattern with *), tab, weight.")
@@ -73,9 +83,12 @@ def command(
         ),
     ] = None,
     when: Annotated[
-        Literal["now", "best"], typer.Option(help="best: start in the quietest period of the site's week.")
+        Literal["now", "best"],
+        typer.Option(help="When to start: now, or in the quietest period of the site's week (best)."),
     ] = "now",
-    within: Annotated[str, typer.Option(metavar="T", help="With --when best: start within this time.")] = "24h",
+    within: Annotated[
+        str, typer.Option(metavar="SPAN", help="With --when best: start within this time, like 24h.")
+    ] = "24h",
     requisites: Annotated[
         bool | None,
         typer.Option(

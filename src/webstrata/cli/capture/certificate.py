@@ -15,6 +15,7 @@ from webstrata.cli.capture.report import command as report
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import ArchiveError, UsageError
+from webstrata.wording import agreeing
 
 if TYPE_CHECKING:
     from webstrata.flows.verify.verification import Verification
@@ -55,14 +56,24 @@ def show(file: FileArgument, as_json: JsonOption = False) -> None:
 def verify(
     file: FileArgument,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="FINGERPRINT", help="Fingerprint of the key that must have signed.")
+        str | None,
+        typer.Option("--key", metavar="FINGERPRINT", help="Require that the key with this fingerprint has signed."),
     ] = None,
     trust: Annotated[
-        Path | None, typer.Option("--trust", metavar="FILE", help="Trust file, one of whose keys must have signed.")
+        Path | None,
+        typer.Option(
+            "--trust",
+            metavar="FILE",
+            help="Require that a key of this trust file has signed (`certificate keys show --trust` prints one).",
+        ),
     ] = None,
     authority: Annotated[
         list[Path] | None,
-        typer.Option("--authority", metavar="PEM", help="Root certificate at the end of a time stamp's chain."),
+        typer.Option(
+            "--authority",
+            metavar="PEM",
+            help="Require that the chain of the time stamp ends in this root certificate (a PEM file).",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -149,7 +160,7 @@ def _report(result: Verification) -> Iterator[str]:
         yield f"{failure.page or 'package'}: {failure.what}"
     if result.failures:
         rest = len(result.failures) - _SHOWN_FAILURES
-        more = f" ({rest} more are in --json)" if rest > 0 else ""
+        more = f" ({rest} more {agreeing(rest, 'is', 'are')} in --json)" if rest > 0 else ""
         yield f"NOT VALID: {counted(len(result.failures), 'failure')}{more}."
         return
     certificate = result.certificate
@@ -157,9 +168,11 @@ def _report(result: Verification) -> Iterator[str]:
         return
     counts, instant = certificate.counts, certificate.instant
     when = f", as of {instant.start} to {instant.end}" if instant is not None else ""
-    yield f"Valid: {result.sharp} of {counts.pages} pages sharp by the layer {certificate.policy.layer!r}{when}."
+    yield f"Valid: {result.sharp} of {counted(counts.pages, 'page')} sharp by the layer {certificate.policy.layer!r}{when}."
     if counts.cached or counts.script_shells:
-        yield f"Of these, {counts.cached} were answered by a cache and {counts.script_shells} are script shells."
+        cached = f"{counts.cached} {agreeing(counts.cached, 'was', 'were')} answered by a cache"
+        shells = agreeing(counts.script_shells, "is a script shell", "are script shells")
+        yield f"Of these, {cached} and {counts.script_shells} {shells}."
 
 
 def _at(page: StatedPage, index: int | None) -> str:

@@ -27,14 +27,21 @@ def command(
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option("--store", metavar="SITE", help="Use the home's own visits of this host or address instead."),
+        typer.Option(
+            "--store",
+            metavar="SITE",
+            help="Instead of files, use the visits of the home to this host, or to URLs that begin with this URL.",
+        ),
     ] = None,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="T", help="The instant; default: the one that most pages share.")
+        str | None,
+        typer.Option(
+            "--at", metavar="T", help="The instant, like 2026-11-15T08:30:00Z. Default: the one that most pages share."
+        ),
     ] = None,
     layer: Annotated[
         Literal["content", "raw"],
-        typer.Option("--layer", help="With --store: compare the content or all bytes."),
+        typer.Option("--layer", help="With --store: compare the useful content, or all bytes (raw)."),
     ] = "content",
     media_type: Annotated[
         str | None, typer.Option("--type", metavar="MEDIA", help="Only pages of this media type, like text/html.")
@@ -44,7 +51,7 @@ def command(
         typer.Option(
             "--longest-download",
             metavar="SPAN",
-            help="How long a download took at most, where the files do not tell.",
+            help="How long a download took at most, where the files do not state it.",
         ),
     ] = "1s",
     every: Annotated[bool, typer.Option("--all", help="List all pages, not only the first 40.")] = False,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List, make, rotate and revoke the keys that sign packages.", invoke_without_command=True)
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="The name of the key.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Name of the key.")]
 
 
 @app.callback()
@@ -36,7 +36,8 @@ def make(name: NameArgument, home: HomeOption = None, as_json: JsonOption = Fals
 @app.command()
 def show(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Default: the key that signs.")
+        str | None,
+        typer.Argument(metavar="[NAME]", show_default=False, help="Name of the key. Default: the key that signs."),
     ] = None,
     home: HomeOption = None,
     trust: Annotated[bool, typer.Option("--trust", help="Print the trust file of all keys, to be published.")] = False,
@@ -74,7 +75,10 @@ def rotate(
 @app.command()
 def revoke(
     name: NameArgument,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is written to the trust file.")],
+    reason: Annotated[
+        str,
+        typer.Option("--reason", metavar="REASON", help="Reason of the revocation; it is written to the trust file."),
+    ],
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:

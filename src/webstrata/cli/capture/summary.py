@@ -13,6 +13,7 @@ from webstrata.cli.capture.capture_result import capture_result
 from webstrata.cli.output import counted, date_time, iso_or_none, printable, size
 from webstrata.clock import parse_instant, span
 from webstrata.sharp.proof.verdicts import PAGE_VERDICTS
+from webstrata.wording import agreeing
 
 if TYPE_CHECKING:
     from webstrata.flows.capture.proof import FinishedCapture
@@ -112,7 +113,9 @@ def _lines(entry: dict[str, Any]) -> Iterator[str]:
     counts = entry["counts"]
     yield headline(entry)
     others = [f"{counts[name]} {name}" for name in PAGE_VERDICTS[1:] if counts[name] or name == "blurred"]
-    yield (f"{', '.join(others)}; {entry['expected_sharp']:.1f} sharp were expected, {entry['doubtful']} were doubtful")
+    yield (
+        f"{', '.join(others)}; {entry['expected_sharp']:.1f} sharp were expected, {entry['doubtful']} {agreeing(entry['doubtful'], 'was', 'were')} doubtful"
+    )
     if not entry["sharp"]:
         yield "a single pass does not prove that any two pages coexisted: `--sharp` revisits them"
     for other in entry["other_instants"] if entry["sharp"] else ():

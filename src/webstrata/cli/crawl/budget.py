@@ -89,7 +89,7 @@ def budget_lines(status: dict[str, Any]) -> list[str]:
     """The result of `budget_json` as lines of text."""
     lines = []
     for budget in status["budgets"]:
-        amount = size(budget["per_day"]) if budget["unit"] == "bytes" else f"{budget['per_day']:g} visits"
+        amount = size(budget["per_day"]) if budget["unit"] == "bytes" else counted(f"{budget['per_day']:g}", "visit")
         of = "" if budget["name"] == "all" else f" for {printable(budget['name'])}"
         each = " of each page" if budget["per_page"] and budget["name"] != "all" else ""
         why = (
@@ -99,19 +99,19 @@ def budget_lines(status: dict[str, Any]) -> list[str]:
         )
         lines.append(f"{amount} a day{of}{each}{why}{_saved(budget)}")
     spent, left = status["spent_today"], status["left_today"]
-    line = f"{spent['visits']} visits and {size(spent['bytes'])} today"
+    line = f"{counted(spent['visits'], 'visit')} and {size(spent['bytes'])} today"
     total = next((budget for budget in status["budgets"] if budget["name"] == "all"), None)
     if left is not None and total is not None:
-        line += f", {size(left) if total['unit'] == 'bytes' else f'{left:.0f} visits'} left"
+        line += f", {size(left) if total['unit'] == 'bytes' else counted(f'{left:.0f}', 'visit')} left"
     if status["price"] is not None:
         line += f"; pages are visited from a value of {status['price']:.2g} on"
     lines.append(line)
     lines += [
-        f"{printable(boost['tag'])} boosted {boost['factor']:g} times until {boost['until']}"
+        f"{printable(boost['tag'])} boosted {counted(format(boost['factor'], 'g'), 'time')} until {boost['until']}"
         for boost in status["boosts"]
     ]
     for host in status["busiest_hosts"]:
-        visits = f"{host['visits_per_day']:.3g} visits a day, one every {span(host['gap_s'])}"
+        visits = f"{counted(format(host['visits_per_day'], '.3g'), 'visit')} a day, one every {span(host['gap_s'])}"
         lines.append(f"{printable(host['host'])}: {visits}")
     lines += limit_demand_lines(status["limit_demand"])
     return lines

@@ -47,7 +47,7 @@ def _sentence(now: BudgetWhatIf) -> str:
     pages = f"{counted(now.pages, 'page')}"
     if now.visits_per_day <= 0:
         return f"no visits for {pages}: no change is captured. Set budget.total to more than 0"
-    visits = f"{_number(now.visits_per_day)} visits a day for {pages}"
+    visits = f"{counted(_number(now.visits_per_day), 'visit')} a day for {pages}"
     if now.bytes_per_day is not None:
         visits = f"{size(now.bytes_per_day)} a day, about {visits}"
     if now.visits_per_day < 0.95 * now.budget_per_day:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,12 +21,17 @@ from webstrata.ports import Store
 from webstrata.records import Page, PageRole, PageState
 from webstrata.schedule.visit_times import allowed_at
 
+if TYPE_CHECKING:
+    pass
+
 
 def command(
     addresses: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="URL…", help="Watched pages: visit these, due or not, and nothing else.", show_default=False
+            metavar="URL…",
+            help="URLs of watched pages to visit, due or not. Other pages are then not visited.",
+            show_default=False,
         ),
     ] = None,
     tag: Annotated[
@@ -44,12 +49,14 @@ def command(
     ] = None,
     due: Annotated[
         bool,
-        typer.Option("--due", help="Visit all pages that are due: the default if no pages are named; else as well."),
+        typer.Option(
+            "--due", help="Also visit all pages that are due. This is the default if no page, tag or file is named."
+        ),
     ] = False,
     policy: PolicyOption = None,
     home: HomeOption = None,
     settings: SetOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Visit the pages that are due, once, and exit; suitable for cron. Or visit the pages that are named, and no others.

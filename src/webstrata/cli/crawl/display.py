@@ -112,7 +112,7 @@ class VisitScreen(VisitCounts):
             f"[red]{self.failed}[/] failed",
             f"{self.per_second:.0f}/s",
             f"{size(self.bytes)}",
-            f"{max(0, self.hosts)} hosts waiting",
+            f"{counted(max(0, self.hosts), 'host')} waiting",
             f"[dim]{iso(float(int(self.last_at))) if self.last_at else ''}[/]",
         )
         return grid

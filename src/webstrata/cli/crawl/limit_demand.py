@@ -62,7 +62,7 @@ def _budget_lines(demand: dict[str, Any]) -> list[str]:
     if demand["budget_per_day"] > 0:
         seen = f"they are seen about every {span(demand['seen_every_s'])} instead of {span(demand['shortest_s'])}"
     return [
-        f"the limits of {counted(demand['pages'], 'page')} need {needed} visits a day; the budget pays for "
+        f"the limits of {counted(demand['pages'], 'page')} need {counted(needed, 'visit')} a day; the budget pays for "
         f"{demand['budget_per_day']:.0f}: {seen}, and pages without limits hardly ever",
         f'raise the budget ([budget] total = "{needed}/day" or more in webstrata.toml), or lengthen the limits '
         "(`webstrata interval`)",
@@ -78,7 +78,7 @@ def _host_lines(hosts: list[dict[str, Any]]) -> list[str]:
         else:
             why = f"the delay between requests allows {possible:.0f}: lengthen the limits"
         lines.append(
-            f"the limits of pages of {printable(one['host'])} need {needed} visits a day; {why} (`webstrata interval`)"
+            f"the limits of pages of {printable(one['host'])} need {counted(needed, 'visit')} a day; {why} (`webstrata interval`)"
         )
     if len(hosts) > _NAMED_HOSTS:
         lines.append(f"the same is true of {counted(len(hosts) - _NAMED_HOSTS, 'more host')}")

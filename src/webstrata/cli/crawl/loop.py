@@ -7,16 +7,18 @@ import logging
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from webstrata.cli.crawl.display import VisitCounts, showing, stderr
 from webstrata.cli.messages import start_logging
 from webstrata.cli.output import counted, print_json, size
 from webstrata.cli.session import run_async
-from webstrata.flows.crawl.loop import CrawlLoop
-from webstrata.node import Node
+
+if TYPE_CHECKING:
+    from webstrata.cli.crawl.display import VisitCounts
+    from webstrata.flows.crawl.loop import CrawlLoop
+    from webstrata.node import Node
 
 
 def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
@@ -41,6 +43,8 @@ def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quie
 
 
 async def _run(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool) -> VisitCounts:
+    from webstrata.cli.crawl.display import showing
+
     with showing(quiet=quiet) as counts:
         # Only now: the live display redirects stderr, and log messages must appear above it.
         start_logging(logging.WARNING if quiet else logging.INFO)
@@ -66,6 +70,8 @@ def stopped_by_signals(work: Stoppable) -> Iterator[None]:
     assert task is not None
 
     def on_signal() -> None:
+        from webstrata.cli.crawl.display import stderr
+
         if work.stopping:
             task.cancel()
             return

@@ -39,22 +39,36 @@ _MAX_DRAWN_VISITS = 100_000
 def command(
     addresses: Annotated[
         str | None,
-        typer.Option("--urls", metavar="FILE", help="Plan these URLs (one a line, - for stdin), watched or not."),
+        typer.Option(
+            "--urls",
+            metavar="FILE",
+            help="Plan one visit to each URL of this file (one per line, - for stdin), watched or not.",
+        ),
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option(metavar="SPAN", help="Without --urls: plan what is due within this time (default: one hour)."),
+        typer.Option(
+            metavar="SPAN", help="Without --urls: plan the visits that are due within this time, like 6h. Default: 1h."
+        ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, max=100_000, help="Requests at a time (default: fetch.connections).")
+        int | None,
+        typer.Option(
+            min=1, max=100_000, help="Maximum number of requests at a time. Default: the setting fetch.connections."
+        ),
     ] = None,
     capacity: Annotated[
-        bool, typer.Option("--capacity", help="How many more pages like these there is room for.")
+        bool,
+        typer.Option(
+            "--capacity", help="Instead, show how many more pages like the watched ones can be visited in time."
+        ),
     ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the planned round (.svg, .png or .pdf).")
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Do not look up which hosts share an address.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Do not look up addresses (DNS), which show which hosts share a server.")
+    ] = False,
     home: HomeOption = None,
     settings: SetOption = None,
     as_json: JsonOption = False,
@@ -206,7 +220,9 @@ def _draw(plan_input: PlanInput, node: Node, threads: int, picture: Path) -> Non
     if requests > _MAX_DRAWN_VISITS:
         raise UsageError(f"{requests} visits are too many for a picture. Plan fewer with --within or --urls.")
     hosts, bars = typical_round(plan_input.loads, plan_input.downloads, node.spacing_model(), threads)
-    title = f"A planned round: {counted(requests, 'visit')}, {counted(len(hosts), 'host')}, {threads} threads"
+    title = (
+        f"A planned round: {counted(requests, 'visit')}, {counted(len(hosts), 'host')}, {counted(threads, 'thread')}"
+    )
     draw_round([printable(host) for host in hosts], bars, picture, title=title)
 
 
@@ -219,14 +235,14 @@ def _show_capacity(capacity: Capacity, threads: int, as_json: bool) -> None:
         return
     typer.echo(
         f"{counted(capacity.pages, 'page')}, {capacity.visits_per_hour:.1f} visits an hour by their intervals, "
-        f"{threads} threads"
+        f"{counted(threads, 'thread')}"
     )
     if capacity.more_pages_same_hosts >= 0:
-        typer.echo(f"room for {capacity.more_pages_same_hosts} more pages like these on the same hosts")
+        typer.echo(f"room for {counted(capacity.more_pages_same_hosts, 'more page')} like these on the same hosts")
     else:
-        typer.echo(f"{-capacity.more_pages_same_hosts} pages too many: visits will be late")
+        typer.echo(f"{counted(-capacity.more_pages_same_hosts, 'page')} too many: visits will be late")
     typer.echo(
-        f"room for {max(0, capacity.more_pages_new_hosts)} more pages on other hosts like these, by the number of threads"
+        f"room for {counted(max(0, capacity.more_pages_new_hosts), 'more page')} on other hosts like these, by the number of threads"
     )
     typer.echo("\nFullest:")
     print_table(("used", "what"), [(f"{one.used:.2%}", one.what) for one in capacity.fullest])

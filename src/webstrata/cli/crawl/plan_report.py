@@ -10,6 +10,7 @@ from webstrata.cli.crawl.budget_buys import budget_buys
 from webstrata.cli.output import counted, date_time, iso_or_none, print_table, printable
 from webstrata.clock import parse_instant, span
 from webstrata.plan.load import SLOT_S
+from webstrata.wording import agreeing
 
 if TYPE_CHECKING:
     from webstrata.flows.budget_whatif import BudgetWhatIf
@@ -40,9 +41,13 @@ def plan_report(now: float, plan_input: PlanInput, simulated: CrawlTimeEstimate,
 
 def show_plan(report: dict[str, Any], simulated: CrawlTimeEstimate, paper: Packing) -> None:
     visits, hosts = counted(report["visits"], "visit"), counted(report["hosts"], "host")
-    typer.echo(f"{visits} to {hosts}, {counted(simulated.requests, 'request')}, {simulated.threads} threads at most")
+    typer.echo(
+        f"{visits} to {hosts}, {counted(simulated.requests, 'request')}, {counted(simulated.threads, 'thread')} at most"
+    )
     if report["resting_hosts"]:
-        typer.echo(f"{counted(len(report['resting_hosts']), 'host')} left out: they asked for a pause.")
+        typer.echo(
+            f"{counted(len(report['resting_hosts']), 'host')} left out: {agreeing(len(report['resting_hosts']), 'it', 'they')} asked for a pause."
+        )
     if not report["visits"]:
         typer.echo("Nothing to visit: `webstrata status` shows the next visit, --within SPAN plans a longer time.")
         return
@@ -51,7 +56,7 @@ def show_plan(report: dict[str, Any], simulated: CrawlTimeEstimate, paper: Packi
         f"needs {counted(simulated.threads_needed, 'thread')}"
     )
     if simulated.machine_s:
-        rate = f"{report['visits'] / simulated.machine_s:.0f} visits a second in the last rounds"
+        rate = f"{counted(round(report['visits'] / simulated.machine_s), 'visit')} a second in the last rounds"
         decides = ", which decides" if simulated.machine_is_slowest else ""
         typer.echo(f"           of it at least {span(simulated.machine_s)} for this machine ({rate}){decides}")
     times = (report["starts"], report["ends"], report["ends_between"][1])
@@ -72,7 +77,7 @@ def show_plan(report: dict[str, Any], simulated: CrawlTimeEstimate, paper: Packi
     short = "; there are too few threads" if simulated.threads_are_short else ""
     typer.echo(f"\nLast to end{short}:")
     rows = [
-        (host.host, host.requests, span(host.gap_s), span(host.ends_s), f"{host.last:.0%}")
+        (host.host, host.requests, span(host.gap_s), span(host.ends_s), f"{host.last_share:.0%}")
         for host in simulated.bottlenecks
     ]
     print_table(("host", "requests", "gap", "ends after", "is the last"), rows)
@@ -93,7 +98,7 @@ def show_budget_whatif(what_ifs: list[BudgetWhatIf]) -> None:
     ]
     sampled = what_ifs[0].sampled_pages
     if sampled < what_ifs[0].pages:
-        typer.echo(f"(from a random sample of {sampled} of {what_ifs[0].pages} pages)")
+        typer.echo(f"(from a random sample of {sampled} of {counted(what_ifs[0].pages, 'page')})")
     print_table(("budget", "visits a day", "changes captured a day", "copies up to date"), rows)
     if (buys := budget_buys(what_ifs)) is not None:
         typer.echo(f"In words: {buys['text']}.")

@@ -17,7 +17,8 @@ def command(
     home: HomeOption = None,
     settings: SetOption = None,
     stop_after: Annotated[
-        str | None, typer.Option("--for", metavar="SPAN", help="Stop after this time, like 6h.")
+        str | None,
+        typer.Option("--for", metavar="SPAN", help="Stop after this time, like 6h. Default: run until stopped."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: JsonOption = False,

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from webstrata.cli.crawl.display import VisitCounts, stderr
 from webstrata.clock import DAY_S, iso
 from webstrata.records import Visit
+from webstrata.wording import counted
 
 
 class _DemoCounts(VisitCounts):
@@ -34,7 +35,7 @@ class _DemoCounts(VisitCounts):
 
     @property
     def counts(self) -> str:
-        return f"{self.visits} visits, {self.changed} changes, {self.per_second:.0f}/s"
+        return f"{counted(self.visits, 'visit')}, {counted(self.changed, 'change')}, {self.per_second:.0f}/s"
 
 
 class _DemoBar(_DemoCounts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from webstrata.cli.files.read_files import parse_files
@@ -15,10 +17,10 @@ from webstrata.cli.options import (
     with_rule_options,
 )
 from webstrata.cli.output import print_json
-from webstrata.detect.significance import share_phrase
-from webstrata.detect.verdict import judge_alone
-from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
+
+if TYPE_CHECKING:
+    from webstrata.flows.crawl.parse import ParsedContent
 
 
 @with_rule_options(
@@ -38,6 +40,9 @@ def command(
 
     This command needs no home.
     """
+    from webstrata.detect.significance import share_phrase
+    from webstrata.detect.verdict import judge_alone
+
     page_rules = page_rules_of(**rules) or PageRules()
     old, new = parse_files([before, after], media_type, url, page_rules)
     change = judge_alone(_observed(old), _observed(new), page_rules)

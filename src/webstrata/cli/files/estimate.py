@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from webstrata.cli.files.observations import PageObservations, read_observations
@@ -16,6 +15,9 @@ from webstrata.cli.output import counted, iso_or_none, print_json, print_table
 from webstrata.clock import RealClock, parse_instant
 from webstrata.errors import UsageError
 
+if TYPE_CHECKING:
+    import numpy as np
+
 _ENOUGH_PAGES = 20
 """With fewer pages the prior is not learned from the file."""
 _SHOWN = ("irregular", "bayesian", "forgetting")
@@ -23,7 +25,12 @@ _SHOWN = ("irregular", "bayesian", "forgetting")
 
 def command(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="File of observations; not with --store.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="File of observations: one row per visit, with the columns page, time and changed; not with --store.",
+            show_default=False,
+        ),
     ] = None,
     from_store: Annotated[
         bool, typer.Option("--store", help="Use the visits that the home has logged, instead of a file.")
@@ -31,10 +38,17 @@ def command(
     tag: TagOption = None,
     host: HostOption = None,
     estimator: Annotated[
-        list[str] | None, typer.Option("--estimator", metavar="NAME", help="Only this estimator.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--estimator",
+            metavar="NAME",
+            help="Use only this estimator, like poisson. Default: all of them.",
+            show_default=False,
+        ),
     ] = None,
     now: Annotated[
-        str | None, typer.Option("--now", metavar="T", help="The present time; default: the system clock.")
+        str | None,
+        typer.Option("--now", metavar="T", help="Time at which the observations end, like 2026-11-15. Default: now."),
     ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,

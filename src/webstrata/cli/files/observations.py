@@ -6,14 +6,16 @@ import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, iso, parse_instant
 from webstrata.errors import UsageError
-from webstrata.predict.visit_history import VisitHistory, from_times
+
+if TYPE_CHECKING:
+    from webstrata.predict.visit_history import VisitHistory
 
 COLUMNS = ("page", "time", "changed")
 MAX_FILE = 500 * 10**6
@@ -25,7 +27,7 @@ Row = tuple[int, object, object, object]
 """Line or row number, page, time, changed."""
 
 
-class PageObservations(Struct, frozen=True, kw_only=True):
+class PageObservations(NamedTuple):
     """The visits of all pages of a file, in the order of their first rows, or of a store."""
 
     pages: list[str]
@@ -62,6 +64,10 @@ def read_observations(file: Path, now: float) -> PageObservations:
 
 
 def _observed(known: dict[str, _Page]) -> PageObservations:
+    import numpy as np
+
+    from webstrata.predict.visit_history import from_times
+
     rows = list(known.values())
     number = np.repeat([page.number for page in rows], [len(page.times) for page in rows])
     times = np.concatenate([np.array(page.times) for page in rows]) / DAY_S
@@ -85,9 +91,9 @@ def _rows(file: Path) -> Iterator[Row]:
         else:
             yield from _csv(file)
     except OSError as problem:
-        raise UsageError(f"cannot read {file}: {problem.strerror}.") from None
+        raise UsageError(f"cannot read {file}: {problem.strerror}. Check the path.") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{file} is not text in UTF-8.") from None
+        raise UsageError(f"{file} is not text in UTF-8. Save it in this encoding.") from None
 
 
 def _parquet(file: Path) -> Iterator[Row]:

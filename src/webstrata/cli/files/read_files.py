@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import mimetypes
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from webstrata.cli.session import run_async
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.parse import ParsedContent, ParseJob
-from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import PageRules
+
+if TYPE_CHECKING:
+    from webstrata.flows.crawl.parse import ParsedContent, ParseJob
 
 MAX_FILE_BYTES = 500 * 10**6
 DEFAULT_URL = "http://file.invalid/"
@@ -20,6 +22,8 @@ def parse_files(
     files: list[Path], media_type: str | None, url: str | None, page_rules: PageRules
 ) -> list[ParsedContent]:
     """Parse files in a separate process with limits, like a crawl does."""
+    from webstrata.flows.parsers.parser_pool import ParserPool
+
     jobs = [_job(file, media_type, url, page_rules) for file in files]
     parsers = ParserPool(1, is_forked=True)
 
@@ -50,12 +54,14 @@ def _guessed_type(file: Path) -> str:
 
 
 def _job(file: Path, media_type: str | None, url: str | None, page_rules: PageRules) -> ParseJob:
+    from webstrata.flows.crawl.parse import ParseJob
+
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
-            raise UsageError(f"{file} is larger than {MAX_FILE_BYTES // 10**6} MB.")
+            raise UsageError(f"{file} is larger than {MAX_FILE_BYTES // 10**6} MB. Give a smaller file.")
         body = file.read_bytes()
     except OSError as problem:
-        raise UsageError(f"cannot read {file}: {problem.strerror}.") from None
+        raise UsageError(f"cannot read {file}: {problem.strerror}. Check the path.") from None
     return ParseJob(
         url=url or DEFAULT_URL + file.name,
         body=body,

@@ -9,11 +9,10 @@ import typer
 
 from webstrata.cli.history.visit_text import warn_of_cuts
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
-from webstrata.cli.output import iso_or_none, print_json, printable, size
+from webstrata.cli.output import iso_or_none, print_json, printable, size, write_bytes
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
-from webstrata.flows.version_content import source_text
 from webstrata.flows.versions import Version, read_version, version_at, watched_page
 
 
@@ -64,21 +63,15 @@ def command(
     elif sys.stdout.isatty():
         _print_text(version)
     else:
-        problem = version.write(_write)
-        sys.stdout.buffer.flush()
+        problem = version.write(write_bytes)
         if problem is not None:
             typer.echo(f"The body is not what its Content-Encoding header says: {printable(problem)}.", err=True)
 
 
-def _write(data: bytes) -> None:
-    """Write to stdout. A pipe may take a part only, if Python does not buffer the output (PYTHONUNBUFFERED)."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
-
-
 def _print_text(version: Version) -> None:
     """Print the body to a terminal; refuse binary and very large bodies."""
+    from webstrata.flows.version_content import source_text
+
     if version.large is not None or b"\0" in version.body[:8000]:
         kind = printable(version.header("content-type") or "of unknown type")
         what = "too large" if version.large is not None else "binary"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webstrata.cli.history.diff_story import show_story
 from webstrata.cli.history.difference_text import ShownAs, move_json, write_html, write_text
 from webstrata.cli.history.visit_text import warn_of_cuts
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json
 from webstrata.cli.session import instant_or_ago, open_node, run_async, time_range
-from webstrata.detect.diff.difference import Difference
-from webstrata.detect.diff.html_page import as_html
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.parse import with_tag_rules
-from webstrata.flows.version_content import version_difference
-from webstrata.flows.version_noise import learned_noise
 from webstrata.flows.versions import Version, read_version, two_versions, watched_page
 from webstrata.records import Page
+
+if TYPE_CHECKING:
+    from webstrata.detect.diff.difference import Difference
 
 
 def command(
@@ -79,6 +76,12 @@ def command(
     On a terminal the changed words of each line are marked. With --since, show all changes of a period, each with its
     time, kind, significance, reasons and difference.
     """
+    from webstrata.cli.history.diff_story import show_story
+    from webstrata.detect.diff.html_page import as_html
+    from webstrata.flows.crawl.parse import with_tag_rules
+    from webstrata.flows.version_content import version_difference
+    from webstrata.flows.version_noise import learned_noise
+
     first, last = time_range(start, until)
     shown = ShownAs(words=words, html=html, json=as_json, out=out, max_lines=lines, noise=noise)
     node = open_node(home)

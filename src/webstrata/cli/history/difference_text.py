@@ -10,14 +10,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from webstrata.cli.output import counted, printable
-from webstrata.detect.diff.difference import Difference
-from webstrata.detect.diff.lines import ShownLine, changed_line_count, merged_lines, signed_lines
-from webstrata.detect.diff.text import WordRun
+
+if TYPE_CHECKING:
+    from webstrata.detect.diff.difference import Difference
+    from webstrata.detect.diff.lines import ShownLine
+    from webstrata.detect.diff.text import WordRun
 
 NOISE_HEADING = "@@ learned noise, which does not count @@"
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
@@ -44,6 +46,8 @@ class ShownAs(NamedTuple):
 
     def text(self, difference: Difference) -> Iterator[str]:
         """The lines to print, and the number of those that are left out; then learned noise, or its number of lines."""
+        from webstrata.detect.diff.lines import changed_line_count
+
         yield from self._lines(difference)
         if difference.noise is None:
             return
@@ -60,6 +64,8 @@ class ShownAs(NamedTuple):
             yield typer.style(line, dim=True) if self.is_coloured else line
 
     def _lines(self, difference: Difference, *, is_noise: bool = False) -> Iterator[str]:
+        from webstrata.detect.diff.lines import merged_lines, signed_lines
+
         is_coloured = self.is_coloured and not is_noise
         lines = merged_lines(difference) if self.words else signed_lines(difference, with_words=is_coloured)
         return self.limited(lines, is_coloured=is_coloured)

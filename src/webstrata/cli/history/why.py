@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import math
+from typing import Any
 
 import typer
 
 from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import signal_text, signals_json, trust_json, trust_text
-from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json, printable, time_until
 from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
-from webstrata.detect.memory import unpack
 from webstrata.flows.versions import watched_page
 from webstrata.records import Page, Visit
 from webstrata.schedule.visit_times import shown_next_at
 
+_INSTANTS = ("_at", "_until")
+"""How names of facts that are instants end."""
+
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    address: UrlArgument,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain a page's next visit: policy, interval, evidence, politeness."""
+    """Explain why the next visit of a page is when it is: policy, interval, evidence, politeness."""
     from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
 
     node = open_node(home)
@@ -49,7 +52,7 @@ def command(
                     "last_visit": iso_or_none(page.last_visit_at),
                     "last_change": iso_or_none(page.last_change_at),
                     "last_outcome": page.last_outcome,
-                    **await ScheduleInput(store, node.schedule()).evidence(page, now),
+                    **_with_iso_times(await ScheduleInput(store, node.schedule()).evidence(page, now)),
                 },
                 "signals": signals_json(
                     await store.signals.announcements([page.id]), sources := await store.signals.sources()
@@ -57,7 +60,7 @@ def command(
                 "as_source": next((trust_json(source) for source in sources if source.url == page.url), None),
                 "noise": _noise(page),
                 "last_change": _change((await store.visit_log.of_page(page.id, changes_only=True, limit=1))[:1]),
-                "politeness": gate.explain(page.url, now),
+                "politeness": _with_iso_times(gate.explain(page.url, now)),
                 "budget_buys": budget_buys(await budget_whatifs(node, store)),
             }
 
@@ -110,6 +113,8 @@ def _show_signals(report: dict[str, Any]) -> None:
 
 def _noise(page: Page) -> list[dict[str, Any]]:
     """The places of the page that do not count, and since when."""
+    from webstrata.detect.memory import unpack
+
     places = (place for place in unpack(page.memory, page.counted).noise if place.state == "learned")
     return [
         {"n": place.number, "kind": place.kind, "since": iso_or_none(place.since), "example": place.example}
@@ -133,6 +138,16 @@ def _change(visits: list[Visit]) -> dict[str, Any] | None:
     }
 
 
+def _with_iso_times(facts: dict[str, object]) -> dict[str, object]:
+    """Facts of a policy or a gate with their instants as text; null for a time that never comes."""
+    return {
+        name: iso_or_none(value if math.isfinite(value) else None)
+        if isinstance(value, float) and name.endswith(_INSTANTS)
+        else value
+        for name, value in facts.items()
+    }
+
+
 def _text(name: str, value: Any) -> tuple[str, str]:
     """Label and value of a fact as text: durations with units, instants as dates."""
     label = name.replace("_", " ")
@@ -142,11 +157,8 @@ def _text(name: str, value: Any) -> tuple[str, str]:
         return label, "yes" if value else "no"
     if isinstance(value, list | tuple):
         return label, ", ".join(_text("", item)[1] for item in value) or "-"
-    if isinstance(value, int | float):
-        if name.endswith(("_at", "_until")):
-            return label, date_time(value)
-        if name.endswith("_s"):
-            return label.removesuffix(" s"), span(value)
-    if (name.startswith("last_") or name == "at") and isinstance(value, str) and value.endswith("Z"):
+    if isinstance(value, int | float) and name.endswith("_s"):
+        return label.removesuffix(" s"), span(value)
+    if name in ("at", "last_visit", "last_change") or name.endswith(_INSTANTS):
         return label, date_time(parse_instant(value))
     return label, str(value)

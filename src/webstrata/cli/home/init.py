@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,9 @@ from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import home_path, load_settings, run_async
 from webstrata.errors import HomeError, UsageError
 from webstrata.home import TEMPLATE, Home
-from webstrata.node import Node, store_address
-from webstrata.settings import Settings
+
+if TYPE_CHECKING:
+    from webstrata.settings import Settings
 
 
 def command(
@@ -46,6 +47,8 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
+    from webstrata.node import Node
+
     path = home_path(home)
     options = _store_options(flags or [], store)
     checked = [*options, *([f"polite.contact={contact}"] if contact else [])]
@@ -91,6 +94,8 @@ def _store_options(flags: list[str], store: str | None) -> list[str]:
 
 def _create(path: Path, contact: str, options: list[str]) -> Settings:
     """A new home with its database. If the database cannot be created, nothing is left behind."""
+    from webstrata.node import store_address
+
     wanted, _ = load_settings(path, options)  # there is no file yet: from the environment and the options
     text = TEMPLATE
     if contact:
@@ -109,6 +114,8 @@ def _create(path: Path, contact: str, options: list[str]) -> Settings:
 
 def _complete(path: Path, options: list[str]) -> Settings:
     """Add what an existing home lacks. Its database is not changed."""
+    from webstrata.node import Node, store_address
+
     settings, _ = load_settings(path)
     asked, _ = load_settings(path, options)
     there, wanted = settings.store, asked.store
@@ -124,6 +131,8 @@ def _complete(path: Path, options: list[str]) -> Settings:
 
 
 def _open_database(home: Home, settings: Settings) -> None:
+    from webstrata.node import Node
+
     async def open_and_close() -> None:
         async with Node(home, settings).store():
             pass

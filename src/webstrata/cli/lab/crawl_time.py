@@ -36,7 +36,7 @@ _SETTINGS = (
 def command(
     crawls: Annotated[int, typer.Option(min=1, max=10_000, help="Number of crawls to estimate and make.")] = 100,
     teach: Annotated[
-        int, typer.Option(min=0, max=10_000, help="Number of crawls before them that only fill the log.")
+        int, typer.Option(min=0, max=10_000, help="Number of crawls before them, from which the estimators learn.")
     ] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random sites and crawls.")] = 1,
     out: Annotated[
@@ -99,8 +99,8 @@ def _showing_progress(crawls: int) -> Iterator[Callable[[CrawlMeasurement], None
 
 def _show(result: CrawlTimeResults) -> None:
     crawls = counted(len(result.crawls), "crawl")
-    visits = sum(crawl.visits for crawl in result.crawls)
-    typer.echo(f"{crawls} with {visits} visits, after {result.teaching} that only filled the log\n")
+    visits = counted(sum(crawl.visits for crawl in result.crawls), "visit")
+    typer.echo(f"{crawls} with {visits}, after {result.teaching} that only filled the log\n")
     columns = (
         "estimator",
         "actual crawl time",

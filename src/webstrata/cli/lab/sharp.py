@@ -30,7 +30,7 @@ def command(
         str | None,
         typer.Option(help="Weights of these pages, separated by commas; default: all 1.", show_default=False),
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="The algorithm for --lengths.")] = "optimal",
+    algorithm: Annotated[str, typer.Option(help="Algorithm that makes the schedule for --lengths.")] = "optimal",
     tree: Annotated[
         str | None,
         typer.Option(
@@ -39,12 +39,14 @@ def command(
         ),
     ] = None,
     tau: Annotated[float, typer.Option(help="Confidence of the lengths, in SOLAR and SHARC.")] = 0.7,
-    runs: Annotated[int, typer.Option(min=1, help="Simulated executions of each schedule.")] = 1000,
+    runs: Annotated[int, typer.Option(min=1, help="Number of simulated executions of each schedule.")] = 1000,
     sites: Annotated[
         Path | None,
         typer.Option(help="Folder of recorded sites; default: the sites in the package.", show_default=False),
     ] = None,
-    starts: Annotated[int, typer.Option(min=0, help="Number of captures of every recorded site; 0: none.")] = 24,
+    starts: Annotated[
+        int, typer.Option(min=0, help="Number of captures of every recorded site; 0 leaves them out.")
+    ] = 24,
     days: Annotated[str, typer.Option(help="Durations of these captures in days.")] = "1,14",
     live: Annotated[
         bool, typer.Option("--live", help="Instead, capture the living web over real HTTP and check every verdict.")

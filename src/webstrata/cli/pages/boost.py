@@ -19,8 +19,15 @@ _MAX_FACTOR = 1000.0
 
 def command(
     tag: Annotated[str, typer.Argument(metavar="TAG", help="Tag of the pages.", show_default=False)],
-    factor: Annotated[float, typer.Option(help="Factor by which the value of a visit is multiplied.")] = 3.0,
-    duration: Annotated[str, typer.Option("--for", metavar="SPAN", help="Duration of the boost.")] = "1d",
+    factor: Annotated[
+        float,
+        typer.Option(
+            help="How many times its usual value a visit to these pages is worth; visits of more value come sooner."
+        ),
+    ] = 3.0,
+    duration: Annotated[
+        str, typer.Option("--for", metavar="SPAN", help="Duration of the boost, like 12h or 2d.")
+    ] = "1d",
     end: Annotated[bool, typer.Option("--end", help="End the boost of this tag now.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,

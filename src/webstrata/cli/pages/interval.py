@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,20 +23,24 @@ from webstrata.cli.pages.visit_times import (
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
-from webstrata.flows.limit_demand import LimitDemand
 from webstrata.flows.versions import watched_page
 from webstrata.ports import Store
 from webstrata.records import IntervalLimit, VisitTimes
+
+if TYPE_CHECKING:
+    from webstrata.flows.limit_demand import LimitDemand
 
 
 def command(
     address: OptionalUrlArgument = None,
     tag: TagOption = None,
     minimum: Annotated[
-        str | None, typer.Option("--min", metavar="SPAN", help="Minimum interval.", show_default=False)
+        str | None,
+        typer.Option("--min", metavar="SPAN", help="Shortest time between two visits, like 1h.", show_default=False),
     ] = None,
     maximum: Annotated[
-        str | None, typer.Option("--max", metavar="SPAN", help="Maximum interval.", show_default=False)
+        str | None,
+        typer.Option("--max", metavar="SPAN", help="Longest time between two visits, like 7d.", show_default=False),
     ] = None,
     every: EveryOption = None,
     at: AtOption = None,

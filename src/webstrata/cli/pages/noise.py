@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
 from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, printable
 from webstrata.cli.session import open_node, run_async
-from webstrata.detect.memory import unpack
-from webstrata.detect.noise import with_counted_places
-from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
+
+if TYPE_CHECKING:
+    from webstrata.detect.noisy_place import NoisyPlace
 
 
 def command(
     address: UrlArgument,
     count: Annotated[
         str | None,
-        typer.Option("--count", metavar="N", help="Count changes of place N (or `all`), learned as noise or not."),
+        typer.Option(
+            "--count",
+            metavar="N",
+            help="Let changes of place N (or of `all` places) count, even if the place was learned as noise.",
+        ),
     ] = None,
     uncount: Annotated[
         str | None,
-        typer.Option("--uncount", metavar="N", help="Undo --count: place N (or `all`) can be learned again."),
+        typer.Option(
+            "--uncount", metavar="N", help="Undo --count: place N (or `all` places) can be learned as noise again."
+        ),
     ] = None,
     all_places: Annotated[
         bool, typer.Option("--all", help="Also show places that change often but are not yet learned as noise.")
@@ -33,7 +39,7 @@ def command(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the places of a page that were learned as noise (clocks, counters, ads): their changes do not count."""
+    """Show the places of a page that were learned as noise (clocks, counters, ads), whose changes do not count."""
     places = run_async(lambda: _places(home, address, count, uncount))
     shown = [place for place in places if all_places or place.state != "watched"]
     if as_json:
@@ -73,6 +79,9 @@ def _document(place: NoisyPlace) -> dict[str, object]:
 
 async def _places(home: Path | None, address: str, count: str | None, uncount: str | None) -> tuple[NoisyPlace, ...]:
     """Apply --count and --uncount; returns all noisy places of the page."""
+    from webstrata.detect.memory import unpack
+    from webstrata.detect.noise import with_counted_places
+
     async with open_node(home).store() as store:
         page = await watched_page(store, address)
         places = unpack(page.memory, page.counted).noise

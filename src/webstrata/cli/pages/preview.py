@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -18,14 +18,14 @@ from webstrata.cli.options import (
     page_rules_of,
     with_rule_options,
 )
-from webstrata.cli.output import print_json, printable, size
+from webstrata.cli.output import counted, print_json, printable, size
 from webstrata.cli.session import open_node, run_async
-from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.parse import with_tag_rules
-from webstrata.flows.preview import Preview, preview
 from webstrata.flows.versions import read_version, version_at
 from webstrata.records import PageRules
+
+if TYPE_CHECKING:
+    from webstrata.flows.preview import Preview
 
 
 @with_rule_options(
@@ -79,17 +79,21 @@ def command(
 
 def _print(heading: str, text: str, max_lines: int) -> None:
     lines = text.split("\n")
-    typer.secho(f"── {heading} ({len(lines)} lines)", bold=True)
+    typer.secho(f"── {heading} ({counted(len(lines), 'line')})", bold=True)
     for line in lines[:max_lines]:
         typer.echo(printable(line))
     if len(lines) > max_lines:
-        typer.echo(f"… {len(lines) - max_lines} more lines (--lines N shows more)")
+        typer.echo(f"… {counted(len(lines) - max_lines, 'more line')} (--lines N shows more)")
 
 
 async def _preview(
     home: Path | None, url: str, page_rules: PageRules | None, *, live: bool
 ) -> tuple[Preview, PageRules | None]:
     """The preview, and the rules that were applied: those of the page with those given, or else those of its tags."""
+    from webstrata.detect.response_class import StatusClass, status_class
+    from webstrata.flows.crawl.parse import with_tag_rules
+    from webstrata.flows.preview import preview
+
     node = open_node(home)
     async with node.store() as store:
         page = await store.pages.get(url)
@@ -111,7 +115,7 @@ async def _preview(
     content, response = result.content, result.answer
     if result.failure is not None or response is None:
         why = f"{result.failure.kind}: {result.failure.detail}" if result.failure is not None else "no response"
-        raise UsageError(f"{url} could not be visited ({why}).")
+        raise UsageError(f"{url} could not be visited ({why}). Check the URL, or try again later.")
     if status_class(response.status or 0) is not StatusClass.CONTENT:
         raise UsageError(f"{url} has no content to compare: the server responded with status {response.status}.")
     if content is not None:

@@ -9,7 +9,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.cli.output import iso_or_none
+from webstrata.cli.output import counted, iso_or_none
 from webstrata.cli.pages.known_tags import require_tags
 from webstrata.clock import DAY_S, parse_span
 from webstrata.errors import NothingFound, UsageError
@@ -161,14 +161,15 @@ def visit_times_lines(summary: dict[str, Any], budget: dict[str, Any] | None) ->
     """The summary as text, with a warning if rhythms ask for more visits than the budget has."""
     lines = []
     if summary["fixed"] or summary["windows"] or summary["snoozed"]:
-        rhythm = f"{summary['fixed']} in a fixed rhythm ({summary['fixed_visits_per_day']:g} visits a day)"
+        visits = counted(f"{summary['fixed_visits_per_day']:g}", "visit")
+        rhythm = f"{summary['fixed']} in a fixed rhythm ({visits} a day)"
         lines.append(f"{rhythm}, {summary['windows']} with visit windows, {summary['snoozed']} snoozed")
     total = next((part for part in (budget or {}).get("budgets", ()) if part["name"] == "all"), None)
     if total is None or (budget or {}).get("is_default") or total["unit"] != "visits":
         return lines
     if summary["fixed_visits_per_day"] > total["per_day"]:
         lines.append(
-            f"the rhythms ask for more than the budget of {total['per_day']:g} visits a day: other pages are not "
+            f"the rhythms ask for more than the budget of {counted(format(total['per_day'], 'g'), 'visit')} a day: other pages are not "
             "visited. Raise budget.total, or lengthen the rhythms (`webstrata interval`)"
         )
     return lines

@@ -22,7 +22,6 @@ from webstrata.cli.pages.known_tags import checked_tags
 from webstrata.cli.pages.visit_times import AtOption, EveryOption, GivenTimes, given_times, set_times
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
-from webstrata.flows.crawl.discovery import seeds
 from webstrata.masking import masked
 from webstrata.records import NewPage, Site
 from webstrata.schedule.visit_windows import parse_windows
@@ -48,12 +47,14 @@ def command(
     ] = None,
     site: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Watch a whole site. Its pages are discovered by links and sitemaps."),
+        typer.Option(
+            metavar="URL", help="Watch a whole site from this URL on. Its pages are found by links and sitemaps."
+        ),
     ] = None,
     scope: Annotated[
         Literal["prefix", "host", "domain"] | None,
         typer.Option(
-            help="--site: watch pages below this URL (prefix, the default), of the same host, or of the same domain.",
+            help="With --site: watch the pages below this URL (prefix, the default), of the same host, or of the same domain.",
             show_default=False,
         ),
     ] = None,
@@ -62,23 +63,28 @@ def command(
         typer.Option(
             min=0,
             max=10**6,
-            help="--site: maximum number of links from the start page. Default: 5.",
+            help="With --site: how many links away from the start page a page may be. Default: 5.",
             show_default=False,
         ),
     ] = None,
     max_pages: Annotated[
         int | None,
-        typer.Option(min=1, max=10**9, help="--site: maximum number of pages. Default: 10,000.", show_default=False),
+        typer.Option(
+            min=1, max=10**9, help="With --site: maximum number of pages. Default: 10,000.", show_default=False
+        ),
     ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATTERN", help="--site: watch only URLs that match this pattern (with * and ?). May be repeated."
+            metavar="PATTERN",
+            help="With --site: watch only URLs that match this pattern, like `*/news/*`; `*` stands for any text, `?` for one character. May be repeated.",
         ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="--site: do not watch URLs that match this pattern. May be repeated."),
+        typer.Option(
+            metavar="PATTERN", help="With --site: do not watch URLs that match this pattern. May be repeated."
+        ),
     ] = None,
     requisites: Annotated[
         bool, typer.Option(help="Also archive the images, style sheets and scripts of the pages.")
@@ -92,7 +98,7 @@ def command(
         typer.Option(
             min=0,
             max=MAX_WEIGHT,
-            help="Weight of the pages in the budget, relative to 1 (the default).",
+            help="How much a change of these pages is worth: 2 is worth twice the default of 1 when the budget is shared out.",
             show_default=False,
         ),
     ] = None,
@@ -156,7 +162,9 @@ def command(
     skipped = f", {counted(len(bad), 'bad line')} skipped" if bad else ""
     typer.echo(f"{new} new, {known} already known{skipped}")
     if new_site is not None:
-        typer.echo(f"The pages of {new_site.url} are discovered during visits (at most {new_site.max_pages} pages).")
+        typer.echo(
+            f"The pages of {new_site.url} are discovered during visits (at most {counted(new_site.max_pages, 'page')})."
+        )
     if new or new_site:
         typer.echo(
             "New pages are due now: `webstrata crawl` visits them once, `webstrata run` visits them continuously."
@@ -177,6 +185,8 @@ async def _add(
 ) -> tuple[tuple[int, int], Site | None, dict[str, Any] | None]:
     """Add pages, and a site with these changes to what is stored of it; returns (new, known), the site, and what limits
     ask for."""
+    from webstrata.flows.crawl.discovery import seeds
+
     node = open_node(home)
     now = node.clock.now()
     async with node.store() as store:

@@ -21,6 +21,7 @@ from webstrata.detect.diff.pairs import LinePair, WordMarker, line_pairs
 from webstrata.detect.diff.table import Row, TableDifference
 from webstrata.detect.diff.text import DiffLine, WordRun
 from webstrata.detect.diff.triples import by_subject
+from webstrata.wording import counted
 
 T = TypeVar("T")
 
@@ -66,9 +67,8 @@ class HtmlDifference:
             yield f"<h3>Links: {shown.links.added_count} added, {shown.links.removed_count} removed</h3>"
             yield self._list("del", shown.links.removed) + self._list("add", shown.links.added)
         if shown.noise is not None:
-            summary = (
-                f"<summary>Learned noise, which does not count: {_lines(changed_line_count(shown.noise))}</summary>"
-            )
+            lines = counted(changed_line_count(shown.noise), "line")
+            summary = f"<summary>Learned noise, which does not count: {lines}</summary>"
             sections = "\n".join(HtmlDifference(shown.noise, max_rows=self._max_rows).sections())
             yield f'<details class="noise"{" open" if shown.empty else ""}>{summary}{sections}</details>'
 
@@ -76,8 +76,8 @@ class HtmlDifference:
         if shown.text:
             yield f"<h3>Text</h3>{self._side_by_side(shown.text)}"
         if shown.outside:
-            lines = _lines(sum(line.sign in "+-" for line in shown.outside))
-            summary = f"<summary>{OUTSIDE.capitalize()} (menus, header, footer): {lines}</summary>"
+            count = sum(line.sign in "+-" for line in shown.outside)
+            summary = f"<summary>{OUTSIDE.capitalize()} (menus, header, footer): {counted(count, 'line')}</summary>"
             yield f"<details{'' if shown.text else ' open'}>{summary}{self._side_by_side(shown.outside)}</details>"
 
     def _side_by_side(self, lines: Sequence[DiffLine]) -> str:
@@ -180,10 +180,6 @@ class HtmlDifference:
         rest = len(items) - len(items[: self._max_rows])
         more = f'<li class="at">… {rest} more</li>\n' if rest else ""
         return f"<ul>\n{rows}{more}</ul>" if items else ""
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count} lines"
 
 
 class _NamedValue(NamedTuple):

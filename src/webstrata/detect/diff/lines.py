@@ -18,6 +18,7 @@ from webstrata.detect.diff.pairs import LinePair, WordMarker, is_marked, line_pa
 from webstrata.detect.diff.table import Row, TableDifference
 from webstrata.detect.diff.text import DiffLine, WordRun
 from webstrata.detect.diff.triples import by_subject
+from webstrata.wording import counted
 
 _MAX_VALUE = 160
 """Characters of a value that is shown whole; of a longer one, the changed words with some words around them."""
@@ -238,7 +239,7 @@ def table_summary(table: TableDifference) -> str:
         (len(table.columns_added), "column", "added"),
         (len(table.columns_removed), "column", "removed"),
     )
-    return ", ".join(f"{number} {noun}{'' if number == 1 else 's'} {verb}" for number, noun, verb in numbers if number)
+    return ", ".join(f"{counted(number, noun)} {verb}" for number, noun, verb in numbers if number)
 
 
 def _row(cells: Row) -> str:
@@ -274,8 +275,8 @@ def _feed(feed: FeedDifference) -> Iterator[_Item]:
 
 def feed_summary(feed: FeedDifference) -> str:
     """`2 new entries, 1 changed, 1 removed`: what differs, by number."""
-    noun = "new entry" if feed.added_count == 1 else "new entries"
-    summary = f"{feed.added_count} {noun}, {feed.changed_count} changed, {feed.removed_count} removed"
+    added = counted(feed.added_count, "new entry", "new entries")
+    summary = f"{added}, {feed.changed_count} changed, {feed.removed_count} removed"
     return f"{summary}, {feed.expired_count} left at its end" if feed.expired_count else summary
 
 

@@ -26,6 +26,7 @@ from webstrata.ports import Store
 from webstrata.records import Page, PageRole, Visit
 from webstrata.sharp.belief import ANY_PAGE, RateBelief, SiteEvidence, evidence
 from webstrata.sharp.rates import Numbers, RatePrior
+from webstrata.wording import counted
 
 _EVERY_S = {
     "always": 3600.0,
@@ -167,12 +168,12 @@ class PageRates:
             return RatePrior(self._exact[url], 1.0), "given"
         belief, origin = self._past.belief, "pages in general"
         if len(visits) > 1:
-            belief, origin = belief.after(_evidence(visits, self._now)), f"{len(visits)} visits"
+            belief, origin = belief.after(_evidence(visits, self._now)), counted(len(visits), "visit")
         elif url in self._hints:
             hints = self._hints[url]
             belief, origin = belief.with_sitemap(hints.every_s, hints.unchanged_s), "the site's sitemap"
         elif self._past.pages:
-            origin = f"{self._past.pages} pages of the site"
+            origin = f"{counted(self._past.pages, 'page')} of the site"
         return belief.as_gamma(self._span_s), origin
 
     def _weight(self, url: str, page: Page | None) -> float:

@@ -11,6 +11,7 @@ from webstrata.observe.documents.image import image_summary
 from webstrata.observe.documents.pdf import pdf_page_count
 from webstrata.observe.documents.spreadsheet import sheet_names
 from webstrata.observe.documents.svg import svg_size
+from webstrata.wording import counted
 
 _NAMES = {
     "docx": "Word document",
@@ -74,13 +75,13 @@ def _details(body: bytes, name: str) -> str:
 
 
 def _counted(number: int, noun: str, nouns: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+    return counted(f"{number:,}", noun, nouns)
 
 
 def readable_size(size: int) -> str:
     """A number of bytes for people: `3,114 bytes`, `31 KB`, `1.2 MB`, `2.0 GB`."""
     if size < 10_000:
-        return f"{size:,} byte{'' if size == 1 else 's'}"
+        return _counted(size, "byte")
     if size < 1_000_000:
         return f"{size / 1000:.0f} KB"
     return f"{size / 1_000_000:.1f} MB" if size < 1_000_000_000 else f"{size / 1_000_000_000:.1f} GB"

@@ -24,6 +24,7 @@ from webstrata.remember.tables import (
     unwatched_signals,
     visits,
 )
+from webstrata.wording import agreeing, counted
 
 
 def contradictions(connection: Connection) -> list[Contradiction]:
@@ -37,26 +38,28 @@ def contradictions(connection: Connection) -> list[Contradiction]:
 # ── references ──────────────────────────────────────────────────────────────────────────────────
 
 _REFERENCES: tuple[tuple[str, Column[Any], Column[Any]], ...] = (
-    ("visits", visits.c.page_id, pages.c.id),
-    ("tags", page_tags.c.page_id, pages.c.id),
-    ("signals", signals.c.page_id, pages.c.id),
-    ("signals", signals.c.source_id, sources.c.id),
-    ("signals about unwatched URLs", unwatched_signals.c.source_id, sources.c.id),
-    ("pages", pages.c.site_id, sites.c.id),
+    ("visit", visits.c.page_id, pages.c.id),
+    ("tag", page_tags.c.page_id, pages.c.id),
+    ("signal", signals.c.page_id, pages.c.id),
+    ("signal", signals.c.source_id, sources.c.id),
+    ("unwatched signal", unwatched_signals.c.source_id, sources.c.id),
+    ("page", pages.c.site_id, sites.c.id),
 )
 _NO_LOG = (pages.c.visits > 0) & ~exists().where(visits.c.page_id == pages.c.id)
 
 
 def _orphans(connection: Connection) -> Iterator[Contradiction]:
-    for things, key, target in _REFERENCES:
+    for thing, key, target in _REFERENCES:
         lost = key.is_not(None) & ~exists().where(target == key)
         number, first = connection.execute(select(func.count(), func.min(key)).where(lost)).one()
         if number:
-            what = f"{number} {things} refer to a missing row of {target.table.name}; the first {key.name} is {first}"
+            refer = f"{counted(number, thing)} {agreeing(number, 'refers', 'refer')}"
+            what = f"{refer} to a missing row of {target.table.name}; the first {key.name} is {first}"
             yield Contradiction(what=what)
     number, first = connection.execute(select(func.count(), func.min(pages.c.url)).where(_NO_LOG)).one()
     if number:
-        yield Contradiction(what=f"{number} pages count visits but have none in the log; the first is {first}")
+        count = agreeing(number, "counts visits but has", "count visits but have")
+        yield Contradiction(what=f"{counted(number, 'page')} {count} none in the log; the first is {first}")
 
 
 # ── pages and their log ─────────────────────────────────────────────────────────────────────────

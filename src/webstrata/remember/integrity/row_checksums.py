@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from webstrata.records import EngineCheck
+from webstrata.wording import agreeing, counted
 
 COLUMN = "checksum"
 _FUNCTION = "row_checksum"
@@ -66,4 +67,5 @@ def _changed_rows(connection: Connection, table: str, columns: Any) -> list[str]
     if not found:
         return []
     first = " ".join(str(value)[:200] for value in found[0])
-    return [f"{len(found)} rows of {table} have other values than were written; the first is {first}"]
+    rows = f"{counted(len(found), 'row')} of {table} {agreeing(len(found), 'has', 'have')}"
+    return [f"{rows} other values than were written; the first is {first}"]

@@ -11,6 +11,7 @@ import msgspec
 
 from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedObservation, StatedPage, StatedRequisite
 from webstrata.sharp.report.words import moment, pages
+from webstrata.wording import agreeing, counted
 
 MAX_ROWS = 10_000
 """Pages in a table, and files in a table."""
@@ -132,8 +133,12 @@ class PageTables:
         self._evidence -= 1
         seen = entry.observations
         more = len(seen) - _MAX_OBSERVATIONS
-        rest = f'<p class="note">{more:,} more requests are not listed.</p>' if more > 0 else ""
-        requests = "1 request" if len(seen) == 1 else f"{len(seen):,} requests"
+        rest = (
+            f'<p class="note">{counted(f"{more:,}", "more request")} {agreeing(more, "is", "are")} not listed.</p>'
+            if more > 0
+            else ""
+        )
+        requests = counted(f"{len(seen):,}", "request")
         return (
             f"<details><summary>evidence: {requests}</summary>{facts}"
             f"{''.join(observation(one) for one in seen[:_MAX_OBSERVATIONS])}{rest}</details>"
@@ -184,7 +189,7 @@ def _composite_note(page: StatedPage) -> str:
         return f'<br><span class="note">{text(note)}</span>'
     items = "".join(f"<li>{link(url)}</li>" for url in listed[:_MAX_PARTS])
     more = f"<li>and {len(listed) - _MAX_PARTS:,} more</li>" if len(listed) > _MAX_PARTS else ""
-    count = "1 file" if len(listed) == 1 else f"{len(listed):,} files"
+    count = counted(f"{len(listed):,}", "file")
     return f"<details><summary>{text(note)} {count}</summary><ul>{items}{more}</ul></details>"
 
 

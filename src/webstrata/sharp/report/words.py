@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from webstrata.sharp.proof.stated_certificate import StatedCertificate, StatedInterval
+from webstrata.wording import agreeing, counted
 
 WITH = {
     "visible": "with exactly this text and these links",
@@ -32,7 +33,7 @@ _NOT_COMPARED = {
 
 def pages(number: int) -> str:
     """A number of pages."""
-    return f"{number:,} page" if number == 1 else f"{number:,} pages"
+    return counted(f"{number:,}", "page")
 
 
 def moment(at: str) -> datetime | None:
@@ -96,16 +97,18 @@ def limits(capture: StatedCertificate, *, is_stamped: bool) -> list[str]:
         )
     if counts.script_shells:
         found.append(
-            f"{pages(counts.script_shells)} {'consists' if counts.script_shells == 1 else 'consist'} of scripts that "
+            f"{pages(counts.script_shells)} {agreeing(counts.script_shells, 'consists', 'consist')} of scripts that "
             "load what readers see (mark “script shell”). The proof does not cover what they load."
         )
     found.append(_changed_and_back(capture))
     if counts.pages > counts.sharp:
-        found.append(f"Nothing is proved about the other {pages(counts.pages - counts.sharp)} of the capture.")
+        rest = counts.pages - counts.sharp
+        which = agreeing(rest, "other page", f"other {pages(rest)}")
+        found.append(f"Nothing is proved about the {which} of the capture.")
     violative = counts.composite.get("violative", 0)
     if violative:
         found.append(
-            f"{pages(violative)} of the proved ones {'loads' if violative == 1 else 'load'} files that are known to be "
+            f"{pages(violative)} of the proved ones {agreeing(violative, 'loads', 'load')} files that are known to be "
             "from another time."
         )
     return [*found, _clock(is_stamped), _key()]

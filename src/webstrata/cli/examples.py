@@ -1,0 +1,89 @@
+"""Examples at the end of the help of each command. A test parses every one of them."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "init": (
+        "webstrata init --contact crawler@example.org",
+        "webstrata --home /srv/archive init",
+    ),
+    "watch": (
+        "webstrata watch https://example.org/news --tag news --ignore css:.clock",
+        "webstrata watch --site https://example.org/docs/ --max-pages 500",
+        "webstrata watch --from urls.txt --every 6h",
+    ),
+    "unwatch": ("webstrata unwatch https://example.org/news",),
+    "list": ("webstrata list --tag news", "webstrata list --host example.org --json"),
+    "tag": ("webstrata tag https://example.org/ --add news", "webstrata tag --remove news"),
+    "crawl": ("webstrata crawl", "webstrata crawl https://example.org/news --due"),
+    "run": ("webstrata run", "webstrata run --for 6h --set polite.delay=10s"),
+    "status": ("webstrata status", "webstrata status --json"),
+    "boost": ("webstrata boost election --factor 5 --for 2d", "webstrata boost election --end"),
+    "interval": (
+        "webstrata interval https://example.org/ --min 1h --max 1d",
+        'webstrata interval --tag news --at "Mon-Fri 9-17 Europe/Vienna"',
+    ),
+    "snooze": ("webstrata snooze https://example.org/ --for 2w", "webstrata snooze --tag news --until 2027-01-07"),
+    "log": ("webstrata log https://example.org/ --changes --from 2026-11-01",),
+    "diff": (
+        "webstrata diff https://example.org/",
+        "webstrata diff https://example.org/ --since 30d --html -o changes.html",
+    ),
+    "rules": (
+        "webstrata rules https://example.org/ --ignore css:.ads --ignore-text 'page views: [0-9]+'",
+        "webstrata rules --tag shop --layer data",
+    ),
+    "preview": ("webstrata preview https://example.org/ --ignore css:.ads",),
+    "noise": ("webstrata noise https://example.org/", "webstrata noise https://example.org/ --count 3"),
+    "fingerprint": ("webstrata fingerprint page.html --url https://example.org/",),
+    "compare": ("webstrata compare old.html new.html --ignore css:footer",),
+    "estimate": ("webstrata estimate visits.csv --estimator poisson",),
+    "cat": (
+        "webstrata cat https://example.org/ --at 2026-11-01 > page.html",
+        "webstrata cat https://example.org/ --headers",
+    ),
+    "why": ("webstrata why https://example.org/",),
+    "settings": ("webstrata settings", "webstrata settings --set budget.total=500/day"),
+    "check": ("webstrata check --deep", "webstrata check --repair"),
+    "reindex": ("webstrata reindex",),
+    "rebuild": ("webstrata rebuild --replace",),
+    "export wacz": ("webstrata export wacz site.wacz --url https://example.org/ --match host",),
+    "export warc": ("webstrata export warc november.warc.gz --from 2026-11-01 --to 2026-11-30",),
+    "export cdxj": ("webstrata export cdxj all.cdxj",),
+    "capture": (
+        "webstrata capture https://example.org/docs/ --sharp --report docs.html",
+        "webstrata capture --seeds pages.txt --delay 5s --max-time 90m --out site.wacz",
+    ),
+    "certificate show": ("webstrata certificate show site.wacz",),
+    "certificate verify": ("webstrata certificate verify site.wacz --trust keys.json",),
+    "certificate report": ("webstrata certificate report site.wacz --out site.html",),
+    "certificate verifier": ("webstrata certificate verifier > verify_capture.py",),
+    "certificate keys": ("webstrata certificate keys",),
+    "certificate keys make": ("webstrata certificate keys make archive-2027",),
+    "certificate keys show": ("webstrata certificate keys show --trust > keys.json",),
+    "certificate keys rotate": ("webstrata certificate keys rotate archive-2027",),
+    "certificate keys revoke": ('webstrata certificate keys revoke archive-2026 --reason "disk was stolen"',),
+    "certificate log": ("webstrata certificate log",),
+    "certificate log verify": ("webstrata certificate log verify captures/",),
+    "coherence": (
+        "webstrata coherence crawl.warc.gz --at 2026-11-15T08:30:00Z",
+        "webstrata coherence --store example.org",
+    ),
+    "plan": ("webstrata plan --within 1d", "webstrata plan --urls urls.txt --threads 50", "webstrata plan --capacity"),
+    "demo": ("webstrata demo --days 90",),
+    "lab crawl-time": ("webstrata lab crawl-time --crawls 20 --out results",),
+    "lab live": ("webstrata lab live --days 90 --pages 50",),
+    "lab policies": ("webstrata lab policies --policies value,dyn --years 1 --budget 4/page/day",),
+    "lab sharp": ("webstrata lab sharp --lengths 1,1,9,9 --algorithm optimal",),
+}
+"""Command -> commands to type."""
+
+
+def epilog(command: str) -> str | None:
+    """The examples of a command as the last paragraph of its help, with its lines kept as they are."""
+    examples = EXAMPLES.get(command)
+    return (
+        "\n".join(("\b", "Examples:" if len(examples) > 1 else "Example:", *(f"  {one}" for one in examples)))
+        if examples
+        else None
+    )
