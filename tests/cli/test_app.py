@@ -25,6 +25,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "status": (),
     "boost": ("news",),
     "interval": (),
+    "changes": ("--since", "2000"),
     "log": (PAGE,),
     "diff": (PAGE,),
     "cat": (PAGE,),
@@ -37,7 +38,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "fingerprint": ("OUT/a.html", "--url", PAGE),
     "compare": ("OUT/a.html", "OUT/b.html"),
     "plan": ("--offline",),
-    "estimate": ("OUT/seen.csv",),
+    "estimate": ("--store",),
     "settings": (),
     "check": (),
     "reindex": (),
@@ -45,6 +46,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "export wacz": ("OUT/x.wacz",),
     "export warc": ("OUT/x.warc.gz",),
     "export cdxj": ("OUT/x.cdxj",),
+    "export visits": ("OUT/visits.parquet",),
+    "export changes": ("OUT/changes.csv",),
+    "export forecasts": ("OUT/forecasts.parquet",),
     "certificate show": ("OUT/site.wacz",),
     "certificate verify": ("OUT/site.wacz",),
     "certificate verifier": (),
@@ -63,14 +67,14 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 """Arguments with which each command works in the demo's home; `demo` and `capture` have tests of their own."""
 
 WITHOUT_HOME = {
-    *("fingerprint", "compare", "estimate", "certificate show", "certificate verify", "certificate verifier"),
+    *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
     "certificate report",
     *("lab crawl-time", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 
 
-PRINTS_TEXT = ("diff", "certificate verifier")
+PRINTS_TEXT = ("changes", "diff", "certificate verifier")
 """Commands that print lines of pages or programs, which may begin with any indentation."""
 
 
@@ -88,7 +92,6 @@ def words_for(command: str, folder: Path) -> list[str]:
     if command in WITHOUT_HOME:
         (folder / "a.html").write_text("<title>A</title><p>one")
         (folder / "b.html").write_text("<title>A</title><p>two")
-        (folder / "seen.csv").write_text("page,time,changed\na,2026-01-01,0\na,2026-01-08,1\na,2026-01-15,0\n")
         if "certificate" in command:
             make_package(folder).rename(folder / "site.wacz")
     return [word.replace("OUT", str(folder)) for word in ARGUMENTS[command]]
@@ -136,7 +139,7 @@ def test_json_of_a_crawl(command: str, home: Path, call: Call) -> None:
     result = call("--home", home, command, *ARGUMENTS[command], "--json")
 
     assert result.code == 0, result.err
-    assert result.json.keys() == {"visits", "changed", "failed", "bytes", "seconds"}
+    assert result.json.keys() == {"visits", "changed", "failed", "bytes", "seconds", "failures"}
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run", "cat")])
@@ -234,7 +237,12 @@ BAD_INPUT: list[tuple[str, int, str]] = [
     ("list --state asleep", 2, "--state"),
     ("list --nonsense", 2, "No such option"),
     ("nonsense", 2, "No such command"),
-    ("log", 2, "URL"),
+    ("log --errors --changes", 2, "exclude each other"),
+    (f"log {PAGE} --host llvm.test", 2, "leave out the URL"),
+    ("changes --since soon", 2, "Write it like"),
+    ("changes --format html", 2, "--format"),
+    ("export visits x.txt", 2, ".parquet or .csv"),
+    ("estimate", 2, "--store"),
 ]
 
 

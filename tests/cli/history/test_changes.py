@@ -101,6 +101,8 @@ def test_nothing(home: Path, call: Call) -> None:
     result = call("--home", home, "changes")
     assert result.text.startswith("0 changes of 0 pages since ")
     assert "--since 7d" in result.err
+    for format_ in ("json", "ndjson", "csv", "atom"):
+        assert call("--home", home, "changes", "--format", format_).err == "", "cron would send a mail"
 
 
 def test_json(changed: Path, server: LocalServer, call: Call) -> None:

@@ -113,7 +113,7 @@ def command(
     shown = ShownAs(words=bool(words), json=chosen != "text", out=out, max_lines=lines)
     with output_to(out) as file:
         run_async(lambda: _write(file, listing, chosen, shown))
-    for message in listing.messages():
+    for message in listing.messages(is_text=chosen == "text"):
         typer.echo(message, err=True)
 
 
@@ -155,8 +155,15 @@ class _Listing:
         number = counted(self.total, noun).replace("change or first versions", "changes or first versions")
         return f"{number} of {counted(self.pages, 'page')} {period}"
 
-    def messages(self) -> Iterator[str]:
-        """What the user should know about what is not shown."""
+    def messages(self, *, is_text: bool) -> Iterator[str]:
+        """What the user should know about what is not shown. Programs are told of faults only."""
+        if self._reader.unreadable:
+            yield (
+                f"The contents of {counted(self._reader.unreadable, 'change')} cannot be read from the archive. "
+                "`webstrata check` says why."
+            )
+        if not is_text:
+            return
         if not self.total:
             yield "No change that counts. `--since 7d` looks further back, `webstrata log` shows all visits."
         if self.limit is not None and self.total > self.limit:
@@ -165,11 +172,6 @@ class _Listing:
             yield (
                 f"The words of {counted(self._reader.left_out, 'change')} are left out, because the contents are too large. "
                 "`webstrata diff URL` shows them."
-            )
-        if self._reader.unreadable:
-            yield (
-                f"The contents of {counted(self._reader.unreadable, 'change')} cannot be read from the archive. "
-                "`webstrata check` says why."
             )
 
 
