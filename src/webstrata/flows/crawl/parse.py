@@ -216,9 +216,7 @@ def _error_page(job: ParseJob, observed: ObservedContent, body: bytes) -> Failur
         is_short=fingerprint.size < _MAX_ERROR_PAGE_BYTES and observed.spaces < MAX_SPACES,
         before=job.before,
         failures=job.failures,
-        selects=bool(
-            job.page_rules is not None and job.page_rules.include and observed.selected and observed.selected.text
-        ),
+        selects=_selects(job, observed),
     )
     error = error_page(job.status, evidence)
     return None if error is None else Failure(kind=error.kind, detail=error.reason)
