@@ -91,7 +91,7 @@ def _check_by_warcio(home: Path) -> None:
 
 async def _waits(home: Path, folder: Path) -> list[Figure]:
     """How long batches of one page take while the body is written again, and while nothing else is."""
-    archive = WarcArchive(folder / "archive", software="bench", operator=None, clock=RealClock())
+    archive = WarcArchive(folder / "archive", software="bench", operator=None, node_name="bench", clock=RealClock())
     reader = WarcReader(home / "archive", home / "index", max_body_bytes=1_000_000)
     (large,) = (path for path in (home / "archive").iterdir() if "-large-" in path.name)
     offset = _second_record(large)

@@ -83,6 +83,7 @@ class _Capture(Struct, frozen=True):
     at: float = 0.0
     status: int = 200
     headers: tuple[tuple[str, str], ...] = (("content-type", "text/html"),)
+    large: None = None
 
 
 def _read(position: Position) -> _Capture:

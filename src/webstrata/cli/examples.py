@@ -6,6 +6,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "init": (
         "webstrata init --contact crawler@example.org",
         "webstrata --home /srv/archive init",
+        "webstrata init --store postgresql+psycopg://webstrata@/webstrata",
     ),
     "watch": (
         "webstrata watch https://example.org/news --tag news --ignore css:.clock",
@@ -13,7 +14,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "webstrata watch --from urls.txt --every 6h",
     ),
     "unwatch": ("webstrata unwatch https://example.org/news",),
-    "list": ("webstrata list --tag news", "webstrata list --host example.org --json"),
+    "list": ("webstrata list --tag news", "webstrata list --changed --since 7d", "webstrata list --errors"),
     "tag": ("webstrata tag https://example.org/ --add news", "webstrata tag --remove news"),
     "crawl": ("webstrata crawl", "webstrata crawl https://example.org/news --due"),
     "run": ("webstrata run", "webstrata run --for 6h --set polite.delay=10s"),
@@ -24,7 +25,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'webstrata interval --tag news --at "Mon-Fri 9-17 Europe/Vienna"',
     ),
     "snooze": ("webstrata snooze https://example.org/ --for 2w", "webstrata snooze --tag news --until 2027-01-07"),
-    "log": ("webstrata log https://example.org/ --changes --from 2026-11-01",),
+    "changes": (
+        "webstrata changes --since 7d --tag news --min-significance 0.3",
+        "webstrata changes --format atom --out changes.xml",
+    ),
+    "log": ("webstrata log https://example.org/ --changes --from 2026-11-01", "webstrata log --errors --limit 20"),
     "diff": (
         "webstrata diff https://example.org/",
         "webstrata diff https://example.org/ --since 30d --html -o changes.html",
@@ -37,7 +42,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "noise": ("webstrata noise https://example.org/", "webstrata noise https://example.org/ --count 3"),
     "fingerprint": ("webstrata fingerprint page.html --url https://example.org/",),
     "compare": ("webstrata compare old.html new.html --ignore css:footer",),
-    "estimate": ("webstrata estimate visits.csv --estimator poisson",),
+    "estimate": ("webstrata estimate visits.csv --estimator poisson", "webstrata estimate --store --tag news"),
     "cat": (
         "webstrata cat https://example.org/ --at 2026-11-01 > page.html",
         "webstrata cat https://example.org/ --headers",
@@ -50,6 +55,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "export wacz": ("webstrata export wacz site.wacz --url https://example.org/ --match host",),
     "export warc": ("webstrata export warc november.warc.gz --from 2026-11-01 --to 2026-11-30",),
     "export cdxj": ("webstrata export cdxj all.cdxj",),
+    "export visits": ("webstrata export visits visits.parquet --since 30d --tag news",),
+    "export changes": ("webstrata export changes changes.csv",),
+    "export forecasts": ("webstrata export forecasts forecasts.parquet",),
     "capture": (
         "webstrata capture https://example.org/docs/ --sharp --report docs.html",
         "webstrata capture --seeds pages.txt --delay 5s --max-time 90m --out site.wacz",

@@ -15,6 +15,7 @@ from webstrata.errors import WebstrataError
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.story import version_before
 from webstrata.flows.version_content import version_difference
+from webstrata.flows.version_noise import learned_noise
 from webstrata.flows.versions import is_version, read_version
 from webstrata.ports import Store, StoredCapture
 from webstrata.records import Page, PageVisit, Position, Visit, VisitFilter
@@ -100,5 +101,11 @@ class ChangeReader:
                 self.left_out += 1
                 return None
         return version_difference(
-            old, new, change.page.page_rules, raw=False, before_name=name(before), after_name=name(after)
+            old,
+            new,
+            change.page.page_rules,
+            raw=False,
+            before_name=name(before),
+            after_name=name(after),
+            noise=learned_noise(change.page),
         )
