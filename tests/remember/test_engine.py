@@ -152,6 +152,19 @@ def test_a_busy_file_is_waited_for_within_a_bound(sqlite_url: str, tmp_path: Pat
     with_store(sqlite_url, work, patience_s=0.5)
 
 
+def test_opening_waits_for_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is locked when it is opened is tried again, as for any other transaction."""
+    file = tmp_path / "store.db"
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr("webstrata.remember.db_thread.time.sleep", lambda pause_s: other.close())
+
+    async def work(store: SqlStore) -> None:
+        assert await store.pages.add(new(0, 1), 0.0) == (1, 0)
+
+    with_store(f"sqlite:///{file}", work, patience_s=4.0)
+
+
 def test_many_writers_lose_nothing(store_url: str) -> None:
     """Eight writers on one database: every page arrives once, is claimed once, and the totals agree."""
 

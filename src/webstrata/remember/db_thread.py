@@ -124,6 +124,31 @@ _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 1.0
 
 
+def with_retries(
+    work: Callable[[], T],
+    where: str,
+    patience_s: float,
+    on_error: Callable[[DBAPIError], object] = lambda error: None,
+) -> T:
+    """Run `work` again after transient errors for at most `patience_s`; other errors are explained to users.
+
+    `where` names the database without its password.
+    """
+    start, pause_s = time.monotonic(), _FIRST_PAUSE_S
+    while True:
+        try:
+            return work()
+        except DBAPIError as error:
+            tried_s = time.monotonic() - start
+            on_error(error)
+            if not is_transient(error) or tried_s + pause_s > patience_s:
+                raise explained(error, where, tried_s) from error
+        except UnicodeDecodeError as error:
+            raise unreadable(error, where) from error
+        time.sleep(pause_s)
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
 _Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
 
 
@@ -186,20 +211,12 @@ class DbThread:
             return await future
 
     def _with_retries(self, work: Callable[[Connection], T]) -> T:
-        start, pause_s = time.monotonic(), _FIRST_PAUSE_S
-        while True:
-            try:
-                return self._transact(work)
-            except DBAPIError as error:
-                tried_s = time.monotonic() - start
-                if isinstance(error, OperationalError) or error.connection_invalidated:
-                    self._disconnect()
-                if not is_transient(error) or tried_s + pause_s > self._patience_s:
-                    raise explained(error, shown(self._engine.url), tried_s) from error
-            except UnicodeDecodeError as error:
-                raise unreadable(error, shown(self._engine.url)) from error
-            time.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        return with_retries(lambda: self._transact(work), shown(self._engine.url), self._patience_s, self._after)
+
+    def _after(self, error: DBAPIError) -> None:
+        """Give up a connection that may be lost."""
+        if isinstance(error, OperationalError) or error.connection_invalidated:
+            self._disconnect()
 
     def _transact(self, work: Callable[[Connection], T]) -> T:
         if self._connection is None:

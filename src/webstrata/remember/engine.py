@@ -11,13 +11,13 @@ from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import URL, Connection, Dialect, Engine, NullPool, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.util import LRUCache
 
 from webstrata.errors import DamagedStore, StoreError
 from webstrata.masking import masked
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import DbThread, explained, shown, unreadable
+from webstrata.remember.db_thread import DbThread, shown, with_retries
 from webstrata.remember.homes.schemas import MAKE_AGAIN, bring_up_to_date
 from webstrata.remember.homes.store_home import POLITENESS_SCHEMA, StoreHome
 from webstrata.remember.integrity.opening_check import require_whole_file
@@ -67,12 +67,10 @@ def open_store(
     if home is not None and parsed.drivername == "sqlite":
         home = replace(home, schema="")  # a file has one set of tables
     engine = _engine(parsed, create, wait_ms, home.schema if home is not None else "")
-    try:
-        bring_up_to_date(engine, create, home)
-    except DBAPIError as error:
-        raise explained(error, shown(engine.url), 0.0) from error
-    except UnicodeDecodeError as error:
-        raise unreadable(error, shown(engine.url)) from error
+    # SQLite does not wait for the lock under which a new file gets its log, if another process does the same. A server
+    # that cannot be reached is reported at once.
+    opening_s = patience_s if parsed.drivername == "sqlite" else 0.0
+    with_retries(lambda: bring_up_to_date(engine, create, home), shown(engine.url), opening_s)
     writer = engine.execution_options(webstrata_begin="BEGIN IMMEDIATE")
     database = Database(
         writer=DbThread(writer, "writer", clock, patience_s),
