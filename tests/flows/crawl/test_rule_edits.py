@@ -315,3 +315,24 @@ def test_the_first_change_of_a_price(run_scenario: Callable[..., None]) -> None:
         assert changes == [("99.00", "4.99")]
 
     run_scenario(scenario)
+
+
+def test_content_that_a_handler_made(run_scenario: Callable[..., None]) -> None:
+    """The last version may be a resource record: data in a page, which a handler extracted."""
+
+    def embedded(size: int, name: str) -> str:
+        block = f'{{"@id": "{PAGE}", "http://e.test/size": {size}, "http://e.test/name": "{name}"}}'
+        return f'<title>Thing</title><script type="application/ld+json">{block}</script><p>a thing for people'
+
+    async def scenario(archiver: Archiver) -> None:
+        bodies = [embedded(1, "a"), embedded(2, "a"), embedded(3, "a"), embedded(4, "b")]
+        archiver.servers.serve(PAGE, *map(reply, bodies))
+        await archiver.watch(PAGE, page_rules=PageRules(handler="rdf"))
+        for _ in range(2):
+            await archiver.crawl(after_s=2 * DAY_S)
+        await set_rules(archiver, PageRules(handler="rdf", ignore_text=(r'"\d+"',)))
+        for _ in range(2):
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "changed", "same", "changed"]
+
+    run_scenario(scenario)
