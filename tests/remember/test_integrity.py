@@ -83,18 +83,18 @@ DERIVED = {
     "UPDATE host_days SET bytes = 1 WHERE host = 'a.example'": "of a.example on day",
     "DELETE FROM host_days": "visits of a.example on day",
     "UPDATE day_totals SET changes = changes + 2": "changes on day",
-    "DELETE FROM queue WHERE page_id = 1": "1 pages are missing from the queue",
-    "INSERT INTO queue (page_id) VALUES (4711)": "1 queue rows have no page; the first is 4711",
+    "DELETE FROM queue WHERE page_id = 1": "1 page is missing from the queue",
+    "INSERT INTO queue (page_id) VALUES (4711)": "1 queue row has no page; the first is 4711",
     "UPDATE queue SET due_at = 5 WHERE lease_until IS NULL AND due_at IS NOT NULL": "queue rows do not match",
-    "UPDATE queue SET due_at = 5 WHERE lease_until IS NOT NULL": "1 queue rows do not match",
+    "UPDATE queue SET due_at = 5 WHERE lease_until IS NOT NULL": "1 queue row does not match",
     "UPDATE pages SET state = 'paused' WHERE id = 2": "counter of paused is 1, the rows give 2",
 }
 FACTS = {
-    "DELETE FROM pages WHERE id = 1": "visits refer to a missing row of pages; the first page_id is 1",
-    "INSERT INTO page_tags (tag, page_id) VALUES ('t', 4711)": "1 tags refer to a missing row of pages",
-    "DELETE FROM sources": "1 signals refer to a missing row of sources",
+    "DELETE FROM pages WHERE id = 1": "1 visit refers to a missing row of pages; the first page_id is 1",
+    "INSERT INTO page_tags (tag, page_id) VALUES ('t', 4711)": "1 tag refers to a missing row of pages",
+    "DELETE FROM sources": "1 signal refers to a missing row of sources",
     "DELETE FROM sites": "10 pages refer to a missing row of sites",
-    "DELETE FROM visits WHERE page_id = 1": "1 pages count visits but have none in the log; the first is https://a",
+    "DELETE FROM visits WHERE page_id = 1": "1 page counts visits but has none in the log; the first is https://a",
 }
 
 

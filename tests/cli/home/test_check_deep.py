@@ -123,7 +123,7 @@ def test_a_value_that_the_archive_does_not_hold(crawled: Path, call: Call) -> No
     assert call("--home", crawled, "check").code == 0
     result = call("--home", crawled, "check", "--deep")
     assert result.code == 1
-    assert "1 rows of pages have other values than were written" in result.text
+    assert "1 row of pages has other values than were written" in result.text
     assert "webstrata rebuild --replace" in result.text
 
 
@@ -135,7 +135,7 @@ def test_a_value_that_the_archive_does_not_hold(crawled: Path, call: Call) -> No
         ("url = url || 'x'", "the record has another URL"),
         ("length = length + 1", "the length in the log is"),
         ("record_kind = 'resource'", "the log calls the record a resource"),
-        ("outcome = 'gone'", "1 pages have another last outcome than the log"),
+        ("outcome = 'gone'", "1 page has another last outcome than the log"),
     ],
 )
 def test_a_log_that_is_not_of_this_archive(change: str, what: str, crawled: Path, call: Call) -> None:

@@ -76,7 +76,6 @@ def command(
     On a terminal the changed words of each line are marked. With --since, show all changes of a period, each with its
     time, kind, significance, reasons and difference.
     """
-    from webstrata.cli.history.diff_story import show_story
     from webstrata.detect.diff.html_page import as_html
     from webstrata.flows.crawl.parse import with_tag_rules
     from webstrata.flows.version_content import version_difference
@@ -88,6 +87,8 @@ def command(
     if since is not None:
         if start is not None or raw:
             raise UsageError("--since shows the changes that count: leave out --from and --raw.")
+        from webstrata.cli.history.diff_story import show_story
+
         show_story(node, address, instant_or_ago(since, node.clock.now()), last, shown)
         return
 

@@ -78,12 +78,13 @@ def log_contradictions(connection: Connection) -> list[Contradiction]:
     with_log = pages.outerjoin(_LOG, _LOG.c.page_id == pages.c.id)
     with_last = with_log.join(_LAST, _LAST.c.id == _LOG.c.last_id)
     for source, wrong, what in (
-        (with_last, pages.c.last_outcome != _LAST.c.outcome, "pages have another last outcome than the log"),
+        (with_last, pages.c.last_outcome != _LAST.c.outcome, "another last outcome than the log"),
     ):
         query = select(func.count(), func.min(pages.c.url)).select_from(source).where(wrong)
         number, first = connection.execute(query).one()
         if number:
-            found.append(Contradiction(what=f"{number} {what}; the first is {first}"))
+            which = counted(number, "page has", "pages have")
+            found.append(Contradiction(what=f"{which} {what}; the first is {first}"))
     return found
 
 
@@ -97,17 +98,24 @@ _WRONG_DUE = queue.c.due_at.is_distinct_from(DUE_AT) & ~and_(_IS_LEASED, queue.c
 
 
 def _queue_errors(connection: Connection) -> Iterator[Contradiction]:
-    for query, what in (
-        (select(func.count(), func.min(pages.c.url)).where(_NOT_QUEUED), "pages are missing from the queue"),
-        (select(func.count(), func.min(queue.c.page_id)).where(_NO_PAGE), "queue rows have no page"),
+    for query, (one, more, what) in (
+        (
+            select(func.count(), func.min(pages.c.url)).where(_NOT_QUEUED),
+            ("page is", "pages are", "missing from the queue"),
+        ),
+        (
+            select(func.count(), func.min(queue.c.page_id)).where(_NO_PAGE),
+            ("queue row has", "queue rows have", "no page"),
+        ),
         (
             select(func.count(), func.min(pages.c.url)).join(queue, queue.c.page_id == pages.c.id).where(_WRONG_DUE),
-            "queue rows do not match the next visit of their page",
+            ("queue row does", "queue rows do", "not match the next visit of its page"),
         ),
     ):
         number, first = connection.execute(query).one()
         if number:
-            yield Contradiction(what=f"{number} {what}; the first is {first}", is_derived=True)
+            which = f"{counted(number, one, more)} {what}"
+            yield Contradiction(what=f"{which}; the first is {first}", is_derived=True)
 
 
 # ── counters ──────────────────────────────────────────────────────────────────────────────────────────────────
