@@ -80,3 +80,16 @@ def test_watched_figures_are_never_trivial() -> None:
 def test_sizes_in_words(added: int, removed: int, phrase: str) -> None:
     """The reasons say how many words were added and removed."""
     assert scored(added, removed)[1] == (phrase,)
+
+
+@pytest.mark.parametrize(
+    ("layer", "reason"),
+    [
+        ("selected", "only content that the rules leave out differs"),
+        ("main", "only menus, header, footer or time stamps differ"),
+    ],
+)
+def test_what_differs_without_counting(layer: str, reason: str) -> None:
+    """The reason names the rules, if they decide what is compared."""
+    change = Change(outcome=Outcome.SAME, kind=ChangeKind.MARKUP, text=True, raw=True, layer=layer)
+    assert significance(change, Findings(), title_changed=False) == (0.0, (reason,))

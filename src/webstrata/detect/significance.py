@@ -69,6 +69,8 @@ def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
         return 0.0, ("only menus, their links or other lines of the site's template differ",)
     if change.kind is ChangeKind.MARKUP and change.noise:
         return 0.0, (f"only learned noise differs, in {counted(change.noise, 'place')}",)
+    if change.kind is ChangeKind.MARKUP and change.text and change.layer == "selected":
+        return 0.0, ("only content that the rules leave out differs",)
     if change.kind is ChangeKind.MARKUP and change.text:
         return 0.0, ("only menus, header, footer or time stamps differ",)
     return _FIXED.get(change.kind, (0.0, ()))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from webstrata.detect.diff.changed_words import changed_lines, changed_words
 from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
+from webstrata.detect.diff.feed import FieldChange
 
 
 def _difference(before: str, after: str) -> Difference:
@@ -45,6 +48,14 @@ def test_words() -> None:
     assert changed_words(found, 100) == ("4.99", "5.49\na whole new line")
     assert changed_words(found, 10) == ("4.99", "5.49\na who…")
     assert changed_words(_difference("a", "a"), 10) == ("", "")
+
+
+def test_words_of_a_move() -> None:
+    """Both addresses are given in full, before the words of the text."""
+    move = FieldChange(name="address", before="https://a.example/old", after="https://a.example/older")
+    found = replace(_difference("one", "two"), move=move)
+    assert changed_words(found, 100) == ("https://a.example/old\none", "https://a.example/older\ntwo")
+    assert changed_words(found, 10) == ("https://a.…", "https://a.…")
 
 
 def test_words_of_data() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from webstrata.detect.diff.difference import Difference
 from webstrata.detect.diff.lines import ShownLine, excerpt, merged_lines, signed_lines
 from webstrata.detect.diff.text import WordRun
@@ -48,7 +50,10 @@ def _shortened(runs: Iterable[WordRun]) -> Iterator[WordRun]:
 
 def changed_words(difference: Difference, max_chars: int) -> ChangedWords:
     """The removed and the added words, at most so many characters of each."""
-    lines = list(islice(merged_lines(difference), _MAX_LINES))
+    lines = list(islice(merged_lines(replace(difference, move=None)), _MAX_LINES))
+    if (move := difference.move) is not None:  # an address is one word
+        runs = [WordRun("-", move.before or ""), WordRun("+", move.after or "")]
+        lines.insert(0, ShownLine(" ", runs))
     return ChangedWords(_words(lines, "-", max_chars), _words(lines, "+", max_chars))
 
 
