@@ -139,7 +139,7 @@ def test_json_of_a_crawl(command: str, home: Path, call: Call) -> None:
     result = call("--home", home, command, *ARGUMENTS[command], "--json")
 
     assert result.code == 0, result.err
-    assert result.json.keys() == {"visits", "changed", "failed", "bytes", "seconds", "failures"}
+    assert result.json.keys() == {"visits", "changed", "failed", "cut", "bytes", "seconds", "failures"}
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run", "cat")])

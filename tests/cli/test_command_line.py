@@ -71,6 +71,11 @@ def is_xml(character: str) -> bool:
     return character in "\t\n\r" or 0x20 <= ord(character) <= 0xD7FF or 0xE000 <= ord(character) <= 0xFFFD
 
 
+def is_header_value(text: str) -> bool:
+    """Whether the text may be sent as a header; other values are refused when they are given."""
+    return text.isascii() and text.isprintable()
+
+
 def kinds() -> st.SearchStrategy[tuple[tuple[str, ...], tuple[str, ...]]]:
     shuffled = st.permutations(ATTRIBUTE_KINDS)
     return st.tuples(shuffled, st.integers(0, 4), st.integers(0, 4)).map(
@@ -95,7 +100,7 @@ def page_rules(draw: st.DrawFn) -> PageRules:
         unordered=order == "unordered",
         ordered=order == "ordered",
         indentation=draw(st.booleans()),
-        accept=draw(WORDS),
+        accept=draw(WORDS.filter(is_header_value)),
         query=draw(WORDS),
         entries=draw(st.booleans()),
         graphs=graphs,
@@ -124,14 +129,14 @@ def test_the_options_of_rules_define_the_same_rules(rules_command: Any, rules: P
     assert (again or PageRules()) == rules
 
 
-OTHER = ("clear", "home", "as_json")
+OTHER = ("clear", "create", "home", "as_json")
 
 
 @pytest.mark.parametrize(
     "options",
     [
         ("--ignore", "css:.ad", "--ignore-text=-\\d+", "--min-size", "0.00001", "--layer", "text"),
-        ("--query", 'SELECT *\nWHERE { ?s ?p "it\'s" }\t# all', "--page-rows", "500", "--accept", "\x1b[31m"),
+        ("--query", 'SELECT *\nWHERE { ?s ?p "it\'s" }\t# all', "--page-rows", "500", "--accept", "text/*;q=0.5"),
         ("--graph", "urn:a", "--graph", "all", "--handler", "auto"),
         ("--select", "css:p", "--select", "css:p", "--unordered", "--attributes", "image,label"),
     ],
@@ -142,15 +147,16 @@ def test_what_rules_prints_can_be_typed(
 ) -> None:
     """Typed into a shell, the line sets equal rules where there are none or others, and changes nothing otherwise."""
     call("--home", home, "watch", server.url())
-    named = [server.url()] if target == "page" else ["--tag=-odd tag's\n"]
-    call("--home", home, "rules", *named, *options)
+    named = [server.url()] if target == "page" else ["--tag=-odd tag's"]
+    create = ["--create"] if target == "tag" else []
+    assert call("--home", home, "rules", *named, *options, *create).code == 0
     rules = call("--home", home, "rules", *named, "--json").json["rules"]
     assert rules
     line = call("--home", home, "rules", *named).text
     assert line.count("\n") == 1
     for others in ((), ("--clear",), ("--clear", "--ignore", "css:i", "--indentation")):
         if others:
-            call("--home", home, "rules", *named, *others)
+            call("--home", home, "rules", *named, *others, *create)
         typed = f"webstrata() {{ {shlex.quote(sys.executable)} -c 'from webstrata.cli import main; main()' \"$@\"; }}"
         done = subprocess.run(
             ["bash", "-c", f"{typed}\n{line}"],

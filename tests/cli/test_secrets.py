@@ -7,7 +7,6 @@ import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -15,7 +14,7 @@ import pytest
 
 from tests.cli import every_command
 from tests.cli.conftest import Call, CommandResult, call_process, environment
-from tests.remember.conftest import one_at_a_time, postgres  # noqa: F401 - a fixture
+from tests.remember.conftest import one_at_a_time, postgres, postgres_database  # noqa: F401 - fixtures
 from webstrata.cli.app import COMMANDS
 
 SECRET = "S3cret-of-the-d8base"
@@ -53,6 +52,7 @@ def require_hidden(result: CommandResult, *secrets: str) -> None:
 
 def with_url(home: Path, url: str) -> Path:
     """The home, with this database in its settings file."""
+    (home / "database").unlink()  # the record that the home was made for another one
     (home / "webstrata.toml").write_text(f'[store]\nurl = "{url}"\n', encoding="utf-8")
     return home
 
@@ -94,6 +94,7 @@ def test_an_encoded_password(home: Path) -> None:
 def test_a_host_that_does_not_exist(home: Path, call: Call) -> None:
     """The error about a host name shows the URL without its password."""
     words = ("--home", home, "--debug", "status")
+    (home / "database").unlink()
     result = call(*words, WEBSTRATA_STORE_URL=f"postgresql+psycopg://user:{SECRET}@nosuch.invalid/db")
     assert result.code == 1
     assert "user:***@nosuch.invalid/db" in result.err
@@ -110,27 +111,29 @@ def refuses(uri: str, user: str) -> bool:
 
 
 @pytest.fixture
-def role(postgres: Any) -> Iterator[str]:  # noqa: F811
-    """The name of a user of the server who needs the password SECRET."""
+def role(postgres_database: str) -> Iterator[str]:  # noqa: F811
+    """The name of a user of the database who needs the password SECRET."""
+    uri = postgres_database.replace("+psycopg", "")
     name = f"archiver{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+    with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{SECRET}'")
-        connection.execute(f"CREATE SCHEMA AUTHORIZATION {name}")
+        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {name}")
         ((file,),) = connection.execute("SHOW hba_file").fetchall()
         rules = Path(file)
         with one_at_a_time("webstrata-hba"):
             rules.write_text(f"local all {name} scram-sha-256\nhost all {name} all scram-sha-256\n{rules.read_text()}")
         connection.execute("SELECT pg_reload_conf()")
-        while not refuses(postgres.get_uri(), name):  # the server reads the file when it receives a signal
+        while not refuses(uri, name):  # the server reads the file when it receives a signal
             pass
         yield name
         connection.execute(f"DROP OWNED BY {name} CASCADE")
         connection.execute(f"DROP ROLE {name}")
 
 
-def test_a_real_server(home: Path, call: Call, postgres: Any, role: str) -> None:  # noqa: F811
+def test_a_real_server(tmp_path: Path, call: Call, postgres_database: str, role: str) -> None:  # noqa: F811
     """With the right password the home works, with a wrong one the server refuses; neither shows the password."""
-    parts = urlsplit(postgres.get_uri())
+    home = tmp_path / "home"
+    parts = urlsplit(postgres_database)
     place = f"/{parts.path.strip('/')}?{parts.query}"
     right = f"postgresql+psycopg://{role}:{SECRET}@{place}"
     for words in (

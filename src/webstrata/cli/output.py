@@ -8,7 +8,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 import typer
@@ -69,6 +70,20 @@ def write_bytes(chunk: bytes | memoryview) -> None:
     """
     sys.stdout.flush()
     sys.stdout.buffer.write(chunk)
+
+
+@contextmanager
+def output_to(out: Path | None) -> Iterator[BinaryIO]:
+    """stdout, or a file that is put in place when it is complete; the name `-` stands for stdout."""
+    if out is None or str(out) == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from webstrata.node import output_file
+
+    with output_file(out) as file:
+        yield file
 
 
 def json_bytes(document: Any) -> bytes:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from webstrata import settings as settings_file
 from webstrata.clock import parse_instant, parse_span
@@ -109,20 +107,6 @@ def instant_or_ago(text: str, now: float) -> float:
         raise UsageError(
             f"neither a time nor a duration: {text!r}. Write it like 2026-11-15, 2026-11-15T08:30:00Z, 30d or 12h."
         ) from None
-
-
-@contextmanager
-def output_to(out: Path | None) -> Iterator[BinaryIO]:
-    """stdout, or a file that is put in place when it is complete; the name `-` stands for stdout."""
-    if out is None or str(out) == "-":
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    from webstrata.node import output_file
-
-    with output_file(out) as file:
-        yield file
 
 
 def run_async(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

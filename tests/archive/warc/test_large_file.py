@@ -71,7 +71,13 @@ def large_capture(body: TestBody, url: str = "http://example.com/large") -> Capt
 
 def archive_in(folder: Path, **options: Any) -> WarcArchive:
     return WarcArchive(
-        folder / "archive", software="test/1", operator=None, clock=ManualClock(NOW), max_body_bytes=LIMIT, **options
+        folder / "archive",
+        software="test/1",
+        operator=None,
+        node_name="node-1",
+        clock=ManualClock(NOW),
+        max_body_bytes=LIMIT,
+        **options,
     )
 
 

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from tests.cli.conftest import Call, CommandResult, LocalServer, call_here, serving
-from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
+from tests.remember.conftest import postgres, postgres_database  # noqa: F401 - fixtures
 from webstrata.cli.app import COMMANDS
 
 PAGES = 40
@@ -58,6 +58,7 @@ def words_of(url: str) -> dict[str, tuple[str, ...]]:
         "boost": ("news",),
         "interval": (url, "--min", "1d"),
         "snooze": (url, "--for", "1d"),
+        "changes": (),
         "log": (url,),
         "diff": (url,),
         "rules": (url,),
@@ -186,12 +187,13 @@ def test_damage_that_a_running_crawl_meets(home: Path, server: LocalServer, call
     assert is_explained(result), result
 
 
-def test_postgresql(home: Path, call: Call, server: LocalServer, postgres_url: str) -> None:  # noqa: F811
+def test_postgresql(tmp_path: Path, call: Call, server: LocalServer, postgres_database: str) -> None:  # noqa: F811
     """A table that is missing in a server's database is explained in the same way, and `check` reports it."""
-    where = {**server.settings, "WEBSTRATA_STORE_URL": postgres_url}
+    home, where = tmp_path / "home", server.settings
+    schema = call("--home", home, "init", "--store", postgres_database, "--json").json["database"]["schema"]
     assert call("--home", home, "watch", server.url(), **where).code == 0
-    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute("DROP TABLE visits")
+    with psycopg.connect(postgres_database.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(f"DROP TABLE {schema}.visits")
     for words in (("log", server.url()), ("crawl",), ("check",)):
         result = call("--home", home, *words, **where)
         assert is_explained(result), (words, result)

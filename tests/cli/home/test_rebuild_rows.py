@@ -30,6 +30,7 @@ MAY_DIFFER = {
     "robots": {"checksum": "of the whole row", "at": NO_DURATION},
     "hosts": {"checksum": "of the whole row", "last_duration_s": NO_DURATION, "next_at": NO_DURATION},
     "addresses": {"checksum": "of the whole row", "next_at": NO_DURATION},
+    "watched_hosts": {"checksum": "of the whole row"},
     "host_days": {"checksum": "of the whole row", "duration_s": NO_DURATION},
     "site_templates": {"checksum": "of the whole row"},
     "sources": {"id": NEW_IDS, "checksum": "of the whole row"},
@@ -53,6 +54,7 @@ QUERIES = {
     "robots": "SELECT *, origin AS key FROM robots",
     "hosts": "SELECT *, host AS key FROM hosts",
     "addresses": "SELECT *, address AS key FROM addresses",
+    "watched_hosts": "SELECT *, host AS key FROM watched_hosts",
     "host_days": "SELECT *, host || day AS key FROM host_days",
     "site_templates": "SELECT *, host AS key FROM site_templates",
     "sources": "SELECT *, url AS key FROM sources",
@@ -60,9 +62,9 @@ QUERIES = {
     "JOIN sources ON sources.id = source_id",
 }
 NOT_REBUILT = {
-    "alembic_version", "boosts", "budgets", "day_totals", "host_leases", "interval_limits", "machine_clocks",
-    "page_tags", "reservations", "rounds", "signals", "site_finds", "site_states", "sites", "tag_rules", "totals",
-    "unparsable",
+    "alembic_version", "boosts", "budgets", "day_totals", "homes", "host_leases", "interval_limits",
+    "machine_clocks", "page_tags", "politeness_clocks", "reservations", "rounds", "signals", "site_finds",
+    "site_states", "sites", "tag_rules", "totals", "unparsable",
 }  # fmt: skip
 """Tables of what users set and of budgets, tables that are empty in the demo, counters (which `check` compares with the
 rows), and measurements of this machine."""

@@ -39,7 +39,7 @@ def test_listed_pages(run_scenario: Callable[..., None]) -> None:
         assert taken.page("/hot")["revisit"] is None, "its download is the instant"
         assert float(taken.page("/hot")["rate_per_day"]) > 3 * float(taken.page("/a")["rate_per_day"])
         assert "visits" in taken.page("/hot")["rate_from"]
-        assert "1 pages of the site" in taken.page("/a")["rate_from"]
+        assert "1 page of the site" in taken.page("/a")["rate_from"]
 
     run_scenario(scenario, "schedule.policy=dyn", "schedule.max_interval=3d")
 

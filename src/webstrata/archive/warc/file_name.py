@@ -10,14 +10,14 @@ import re
 
 from webstrata.clock import digits14
 
-_OWN = re.compile(r"webstrata-(?:large-)?\d{14}-\d{5,}-(?P<node>[A-Za-z0-9._-]+?)\.warc\.gz")
+_OWN = re.compile(r"webstrata-\d{14}-(?:large-)?\d{5,}-(?P<node>[A-Za-z0-9._-]+?)\.warc\.gz")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 
 def warc_name(at: float, serial: int, node_name: str, *, is_large: bool = False) -> str:
     """The name of a file that this archiver creates now; `is_large`: for one body that was not held in memory."""
-    prefix = "webstrata-large" if is_large else "webstrata"
-    return f"{prefix}-{digits14(at)}-{serial:05d}-{_safe(node_name)}.warc.gz"
+    kind = "large-" if is_large else ""
+    return f"webstrata-{digits14(at)}-{kind}{serial:05d}-{_safe(node_name)}.warc.gz"
 
 
 def is_written_by(file: str, node_name: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from webstrata.flows.capture.site_capture import MAX_FAILURES
-
 if TYPE_CHECKING:
     from webstrata.flows.capture.proof import FinishedCapture
     from webstrata.flows.capture.site_capture import SiteCapture
@@ -22,6 +20,8 @@ def capture_result(capture: SiteCapture, finished: FinishedCapture) -> CaptureRe
     """`failed`: nothing was captured, no page is sharp although all were revisited, or most pages were not reached:
     the request failed, or the server answered that it cannot serve them (5xx).
     `partial`: it ended early, or pages were not reached for other reasons than robots.txt."""
+    from webstrata.flows.capture.site_capture import MAX_FAILURES
+
     state = capture.state
     later = set(state.appeared)
     not_reached = [

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from webstrata.cli.files.observations import PageObservations, read_observations
-from webstrata.cli.files.store_observations import store_observations
 from webstrata.cli.options import HomeOption, HostOption, JsonOption, TagOption
 from webstrata.cli.output import counted, iso_or_none, print_json, print_table
 from webstrata.clock import RealClock, parse_instant
@@ -80,6 +79,8 @@ def _read(
     if from_store is (file is not None):
         raise UsageError("give either a FILE of observations or --store.")
     if file is None:
+        from webstrata.cli.files.store_observations import store_observations
+
         return store_observations(home, now, tag=tag, host=host)
     if tag or host or home:
         raise UsageError("--tag, --host and --home select pages of a home: add --store, or leave them out.")

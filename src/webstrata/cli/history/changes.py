@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 import msgspec
 import typer
 
-from webstrata.cli.history.atom import atom_feed, feed_id
-from webstrata.cli.history.change_rows import CSV_COLUMNS, change_csv, change_json, change_lines
 from webstrata.cli.history.csv_rows import csv_lines
 from webstrata.cli.history.difference_text import ShownAs
 from webstrata.cli.options import HomeOption, HostOption, JsonOption, LimitOption, TagOption
-from webstrata.cli.output import counted, date_time, iso_or_none, json_bytes
-from webstrata.cli.session import instant_or_ago, open_node, output_to, run_async
-from webstrata.detect.diff.difference import Difference
+from webstrata.cli.output import counted, date_time, iso_or_none, json_bytes, output_to
+from webstrata.cli.session import instant_or_ago, open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.records import ChangeKind, Visit, VisitFilter
 
 if TYPE_CHECKING:
+    from webstrata.detect.diff.difference import Difference
     from webstrata.flows.changes import PageChange
     from webstrata.node import Node
 
@@ -180,6 +178,8 @@ def _name(visit: Visit) -> str:
 
 
 async def _write(file: BinaryIO, listing: _Listing, format_: Format, shown: ShownAs) -> None:
+    from webstrata.cli.history.change_rows import CSV_COLUMNS, change_csv, change_json
+
     if format_ == "text":
         await _write_text(file, listing, shown)
     elif format_ == "json":
@@ -200,6 +200,8 @@ async def _write(file: BinaryIO, listing: _Listing, format_: Format, shown: Show
 
 async def _write_text(file: BinaryIO, listing: _Listing, shown: ShownAs) -> None:
     """The number of changes, then each with an empty line before it."""
+    from webstrata.cli.history.change_rows import change_lines
+
     has_heading = False
     async for change, difference in listing.changes():
         if not has_heading:
@@ -213,6 +215,8 @@ async def _write_text(file: BinaryIO, listing: _Listing, shown: ShownAs) -> None
 
 
 async def _write_atom(file: BinaryIO, listing: _Listing, max_lines: int) -> None:
+    from webstrata.cli.history.atom import atom_feed, feed_id
+
     wanted = listing.wanted
     found = [row async for row in listing.changes()]
     chosen = [f"{name} {value}" for name, value in _selection(wanted).items()]

@@ -10,8 +10,8 @@ import typer
 
 from webstrata.cli.history.csv_rows import csv_lines
 from webstrata.cli.options import HomeOption, HostOption, JsonOption, TagOption
-from webstrata.cli.output import counted, iso_or_none, print_json, progress_bar, size
-from webstrata.cli.session import instant_or_ago, open_node, output_to, run_async
+from webstrata.cli.output import counted, iso_or_none, output_to, print_json, progress_bar, size
+from webstrata.cli.session import instant_or_ago, open_node, run_async
 from webstrata.clock import iso
 from webstrata.errors import UsageError
 from webstrata.records import VisitFilter

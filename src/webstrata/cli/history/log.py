@@ -53,6 +53,7 @@ def command(
             "--limit",
             metavar="N",
             min=1,
+            max=10**9,
             help=f"Maximum number of rows. Default: {_LIMIT} without a URL, otherwise all.",
             show_default=False,
         ),

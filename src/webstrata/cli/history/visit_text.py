@@ -86,7 +86,7 @@ def warn_of_cuts(visits: Iterable[Visit]) -> None:
 def why_text(visit: Visit) -> str:
     """In words: why the visit failed, or why the change has its significance and what was learned."""
     if visit.failure is not None:
-        return failure_text(None, visit.failure)
+        return "; ".join(filter(None, (failure_text(None, visit.failure), cut_note(visit))))
     return "; ".join(filter(None, (*visit.reasons, *visit.learned, cut_note(visit)))) or "-"
 
 

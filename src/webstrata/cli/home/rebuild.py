@@ -45,5 +45,5 @@ def command(
     typer.echo("The WARC files do not hold:")
     for fact in result.lost:
         if fact.number != 0:
-            number = "" if fact.number is None else f"{fact.number} "
-            typer.echo(f"  {number}{fact.what}: {fact.instead}")
+            number = "" if fact.number is None else f" ({fact.number})"
+            typer.echo(f"  {fact.what}{number}: {fact.instead}")

@@ -65,7 +65,7 @@ def _command_line(home: Path | None, address: str | None, tag: str | None, page_
     words = ["webstrata", "rules", *([address] if address is not None else option_words("--tag", tag))]
     if home is not None:
         words += option_words("--home", str(home))
-    words.append("--clear")
+    words += ["--clear", *(["--create"] if tag is not None else [])]
     for option, value in page_rules_options(page_rules):
         words += option_words(option, value)
     return command_line(words)

@@ -90,7 +90,7 @@ def command(
         bool, typer.Option(help="Also archive the images, style sheets and scripts of the pages.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="--from: watch nothing, and exit with code 1, if any line is bad.")
+        bool, typer.Option("--strict", help="With --from: watch nothing, and exit with code 1, if any line is bad.")
     ] = False,
     tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
     weight: Annotated[
