@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from webstrata.detect.diff.difference import Difference
 from webstrata.errors import WebstrataError
-from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.story import version_before
+from webstrata.flows.tag_rules import with_tag_rules
 from webstrata.flows.version_content import version_difference
 from webstrata.flows.version_noise import learned_noise
 from webstrata.flows.versions import is_version, read_version

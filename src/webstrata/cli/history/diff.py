@@ -77,7 +77,7 @@ def command(
     time, kind, significance, reasons and difference.
     """
     from webstrata.detect.diff.html_page import as_html
-    from webstrata.flows.crawl.parse import with_tag_rules
+    from webstrata.flows.tag_rules import with_tag_rules
     from webstrata.flows.version_content import version_difference
     from webstrata.flows.version_noise import learned_noise
 

@@ -16,8 +16,8 @@ from webstrata.cli.session import run_async
 from webstrata.detect.diff.difference import Difference
 from webstrata.detect.diff.html_page import ChangeSummary, story_html
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.story import PageStory, StoryEvent, page_story, story_differences
+from webstrata.flows.tag_rules import with_tag_rules
 from webstrata.flows.version_noise import learned_noise
 from webstrata.flows.versions import watched_page
 from webstrata.records import Page, Visit

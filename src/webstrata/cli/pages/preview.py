@@ -91,8 +91,8 @@ async def _preview(
 ) -> tuple[Preview, PageRules | None]:
     """The preview, and the rules that were applied: those of the page with those given, or else those of its tags."""
     from webstrata.detect.response_class import StatusClass, status_class
-    from webstrata.flows.crawl.parse import with_tag_rules
     from webstrata.flows.preview import preview
+    from webstrata.flows.tag_rules import with_tag_rules
 
     node = open_node(home)
     async with node.store() as store:

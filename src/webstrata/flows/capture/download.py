@@ -17,12 +17,13 @@ from webstrata.flows.capture.observations import ObservedVisit, failure_text, ne
 from webstrata.flows.capture.rates import SitemapHints, sitemap_hints
 from webstrata.flows.crawl.archive_entries import VisitPositions
 from webstrata.flows.crawl.discovery import Discovery
-from webstrata.flows.crawl.parse import ParsedContent, with_tag_rules
+from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.flows.crawl.requests.host_leases import HostLeases
 from webstrata.flows.crawl.requests.polite_client import ChooseHandler, PoliteClient
 from webstrata.flows.crawl.requests.polite_visit import PoliteVisit
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
 from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.tag_rules import with_tag_rules
 from webstrata.observe.media import HTML
 from webstrata.observe.requisites.files import refers_to_files
 from webstrata.permit.gate import PermitGate

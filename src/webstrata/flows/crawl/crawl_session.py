@@ -15,7 +15,6 @@ from contextlib import suppress
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.host_lanes import HostLanes, VisitLimits
 from webstrata.flows.crawl.own_faults import OwnFaults
-from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.crawl.requests.host_leases import HostLeases
 from webstrata.flows.crawl.requests.polite_client import ChooseHandler, PoliteClient
 from webstrata.flows.crawl.round_timer import LEAST_VISITS, RoundTimer
@@ -23,6 +22,7 @@ from webstrata.flows.crawl.selection.page_choice import RoundRequest
 from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+from webstrata.flows.tag_rules import with_tag_rules
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store
 from webstrata.records import FailureKind, Page, Visit, VisitResult

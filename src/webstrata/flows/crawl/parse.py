@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from webstrata.coding import Decoded, decode, decoded_digest
 from webstrata.detect.error_pages.evidence import MAX_SPACES, PageEvidence
@@ -29,7 +27,7 @@ from webstrata.observe.page import (
     template_values,
 )
 from webstrata.observe.requisites.page import PageRequisites
-from webstrata.records import UNPARSED, Failure, Fingerprint, Page, PageRules, Position, Signal
+from webstrata.records import UNPARSED, Failure, Fingerprint, PageRules, Position, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
 _LISTS = ("sitemap", "feed")
@@ -42,17 +40,6 @@ PARSED_BYTES = 20_000_000
 PARSED_RATIO = 100
 """A content whose decoded size exceeds both `PARSED_BYTES` and this multiple of its size as sent is not parsed. Text
 compresses to a tenth, logs and tables of equal lines to a fiftieth."""
-
-
-def with_tag_rules(pages: Sequence[Page], by_tag: Mapping[str, PageRules]) -> list[Page]:
-    """Pages with the rules that apply to them: their own, else those of the first of their tags that has rules."""
-    if not by_tag:
-        return list(pages)
-    return [page if page.page_rules is not None else replace(page, page_rules=_of_tags(page, by_tag)) for page in pages]
-
-
-def _of_tags(page: Page, by_tag: Mapping[str, PageRules]) -> PageRules | None:
-    return next((by_tag[tag] for tag in sorted(page.tags) if tag in by_tag), None)
 
 
 class ParseJob(Struct, frozen=True, kw_only=True, tag="parse"):
