@@ -64,7 +64,7 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
             "run `webstrata rebuild`, which makes the database again from the WARC files.",
         )
     if is_transient(error):
-        what = f"did not answer for {tried_s:.0f} s" if tried_s >= 1 else "cannot be reached"
+        what = f"did not answer for {tried_s:.0f} s" if tried_s else "cannot be reached"
         return StoreError(
             f"the database {where} {what} ({cause}). Nothing half-written is kept. Check that the server is running "
             "and reachable, then start again."
@@ -142,7 +142,7 @@ def with_retries(
             tried_s = time.monotonic() - start
             on_error(error)
             if not is_transient(error) or tried_s + pause_s > patience_s:
-                raise explained(error, where, tried_s) from error
+                raise explained(error, where, tried_s if patience_s else 0.0) from error
         except UnicodeDecodeError as error:
             raise unreadable(error, where) from error
         time.sleep(pause_s)

@@ -187,7 +187,7 @@ def test_what_cannot_be_known_is_said(home: Path, call: Call, server: LocalServe
     (home / "webstrata.db").unlink()
     text = call("--home", home, "rebuild", **server.settings).text
     assert "tags of pages: pages have no tags" in text
-    assert "3 durations of downloads" in text
+    assert "durations of downloads (3)" in text
     again = call("--home", home, "rebuild", "--replace", **server.settings).text
     assert "tags of pages" not in again, "there were none"
 

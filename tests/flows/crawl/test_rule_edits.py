@@ -336,3 +336,18 @@ def test_content_that_a_handler_made(run_scenario: Callable[..., None]) -> None:
         assert await archiver.outcomes(PAGE) == ["new", "changed", "same", "changed"]
 
     run_scenario(scenario)
+
+
+def test_an_empty_version(run_scenario: Callable[..., None]) -> None:
+    """An empty body has no original in the archive, and is compared under new rules like any other version."""
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(b"", kind="text/plain"), reply(b"rate", kind="text/plain"))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        async with archiver.node.store() as store:
+            await store.pages.set_rules((await archiver.page(PAGE)).id, PageRules(ignore_text=("x",)))
+        await archiver.crawl(after_s=30 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "changed"]
+
+    run_scenario(scenario)

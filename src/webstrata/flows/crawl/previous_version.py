@@ -46,8 +46,13 @@ async def with_previous_version(
 
 async def _past_job(page: Page, job: ParseJob, original: Original | None, archive: Archive) -> ParseJob | None:
     """The job of parsing the previous version; none if it cannot be read."""
+    # The record may be that of another page with the same bytes: its URL is not that of this page.
+    job = replace(job, url=unpack(page.memory).address or page.url, before=None, want_lines=True)
     if original is None:
-        return None
+        if page.fingerprint is None or page.fingerprint.size:
+            return None
+        # An empty body has no original: nothing needs to be read.
+        return replace(job, body=b"", content_type=page.fingerprint.media_type, content_encoding=None)
     position = Position(file=original.file, offset=original.offset, length=0, record_id=original.record_id)
     try:
         stored = await archive.read(position)
@@ -59,11 +64,7 @@ async def _past_job(page: Page, job: ParseJob, original: Original | None, archiv
     headers = dict(reversed(stored.headers))
     return replace(
         job,
-        # The record may be that of another page with the same bytes: its URL is not that of this page.
-        url=unpack(page.memory).address or page.url,
         body=stored.body,
         content_type=headers.get("content-type"),
         content_encoding=headers.get("content-encoding"),
-        before=None,
-        want_lines=True,
     )
