@@ -83,10 +83,10 @@ HostOption = Annotated[
     str | None, typer.Option("--host", metavar="HOST", help="Select the pages of this host.", show_default=False)
 ]
 FromOption = Annotated[
-    str | None, typer.Option("--from", metavar="T", help="Only visits at or after this time.", show_default=False)
+    str | None, typer.Option("--from", metavar="TIME", help="Only visits at or after this time.", show_default=False)
 ]
 ToOption = Annotated[
-    str | None, typer.Option("--to", metavar="T", help="Only visits at or before this time.", show_default=False)
+    str | None, typer.Option("--to", metavar="TIME", help="Only visits at or before this time.", show_default=False)
 ]
 LimitOption = Annotated[
     int | None,

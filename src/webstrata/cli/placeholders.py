@@ -21,8 +21,6 @@ def complete_help(command: Any, path: str = "") -> None:
     for name, inner in getattr(command, "commands", {}).items():
         complete_help(inner, f"{path} {name}".strip())
     for parameter in command.params:
-        if parameter.metavar == "T":
-            parameter.metavar = "TIME"
         if parameter.metavar is None and not getattr(parameter, "is_flag", False):
             parameter.metavar = _placeholder(parameter)
         if parameter.param_type_name == "argument" and parameter.nargs == -1 and "…" not in parameter.metavar:

@@ -36,7 +36,9 @@ def command(
     at: Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="T", help="The instant, like 2026-11-15T08:30:00Z. Default: the one that most pages share."
+            "--at",
+            metavar="TIME",
+            help="The instant, like 2026-11-15T08:30:00Z. Default: the one that most pages share.",
         ),
     ] = None,
     layer: Annotated[

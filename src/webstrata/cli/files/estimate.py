@@ -47,7 +47,9 @@ def command(
     ] = None,
     now: Annotated[
         str | None,
-        typer.Option("--now", metavar="T", help="Time at which the observations end, like 2026-11-15. Default: now."),
+        typer.Option(
+            "--now", metavar="TIME", help="Time at which the observations end, like 2026-11-15. Default: now."
+        ),
     ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,

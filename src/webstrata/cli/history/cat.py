@@ -20,7 +20,7 @@ def command(
     address: UrlArgument,
     at: Annotated[
         str | None,
-        typer.Option(metavar="T", help="The version at this time. Default: the newest version.", show_default=False),
+        typer.Option(metavar="TIME", help="The version at this time. Default: the newest version.", show_default=False),
     ] = None,
     headers: Annotated[
         bool, typer.Option("--headers", help="Print the status and headers instead of the body.")

@@ -34,7 +34,7 @@ _MAX_COMPARED = 100_000_000
 SinceOption = Annotated[
     str,
     typer.Option(
-        "--since", metavar="T", help="Only changes found since this time, or in this duration before now (12h, 7d)."
+        "--since", metavar="TIME", help="Only changes found since this time, or in this duration before now (12h, 7d)."
     ),
 ]
 
@@ -44,7 +44,7 @@ def command(
     until: Annotated[
         str | None,
         typer.Option(
-            "--until", "--to", metavar="T", help="Only changes found until this time, or this long before now.",
+            "--until", "--to", metavar="TIME", help="Only changes found until this time, or this long before now.",
             show_default=False,
         ),
     ] = None,
@@ -149,8 +149,9 @@ class _Listing:
         """How many changes of how many pages there are, and since when."""
         since, until = date_time(self.wanted.since), self.wanted.until
         period = f"since {since} UTC" if until is None else f"from {since} to {date_time(until)} UTC"
-        noun = "change or first version" if self.wanted.which == "versions" else "change"
-        number = counted(self.total, noun).replace("change or first versions", "changes or first versions")
+        with_first = self.wanted.which == "versions"
+        nouns = ("change or first version", "changes or first versions") if with_first else ("change", "changes")
+        number = counted(self.total, *nouns)
         return f"{number} of {counted(self.pages, 'page')} {period}"
 
     def messages(self, *, is_text: bool) -> Iterator[str]:

@@ -26,19 +26,19 @@ def command(
         str | None,
         typer.Option(
             "--since",
-            metavar="T",
+            metavar="TIME",
             help="All changes since this time or in this duration before now (30d), newest first.",
             show_default=False,
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--from", metavar="T", help="Old version: the one at this time.", show_default=False),
+        typer.Option("--from", metavar="TIME", help="Old version: the one at this time.", show_default=False),
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            "--to", metavar="T", help="New version: the one at this time. Default: the newest.", show_default=False
+            "--to", metavar="TIME", help="New version: the one at this time. Default: the newest.", show_default=False
         ),
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Compare the source instead of the useful text.")] = False,

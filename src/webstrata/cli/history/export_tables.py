@@ -36,7 +36,7 @@ SinceOption = Annotated[
     typer.Option(
         "--since",
         "--from",
-        metavar="T",
+        metavar="TIME",
         help="Only visits since this time, or in this duration before now (30d).",
         show_default=False,
     ),
@@ -44,7 +44,11 @@ SinceOption = Annotated[
 UntilOption = Annotated[
     str | None,
     typer.Option(
-        "--until", "--to", metavar="T", help="Only visits until this time, or this long before now.", show_default=False
+        "--until",
+        "--to",
+        metavar="TIME",
+        help="Only visits until this time, or this long before now.",
+        show_default=False,
     ),
 ]
 

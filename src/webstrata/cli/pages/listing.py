@@ -51,7 +51,7 @@ def command(
         str | None,
         typer.Option(
             "--since",
-            metavar="T",
+            metavar="TIME",
             help="With --changed: only pages whose last change was found since this time, or in this duration before "
             "now (12h, 7d).",
             show_default=False,

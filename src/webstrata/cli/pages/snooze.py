@@ -25,7 +25,8 @@ def command(
         str | None, typer.Option("--for", metavar="SPAN", help="Duration of the snooze, like 2w.", show_default=False)
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", metavar="T", help="End of the snooze, like 2027-01-07.", show_default=False)
+        str | None,
+        typer.Option("--until", metavar="TIME", help="End of the snooze, like 2027-01-07.", show_default=False),
     ] = None,
     end: Annotated[bool, typer.Option("--end", help="End the snooze now.")] = False,
     home: HomeOption = None,
