@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
-from isal import isal_zlib
 from msgspec import Struct
 
 from webstrata.archive.index.cdxj import parse
@@ -23,7 +22,7 @@ from webstrata.archive.index.lookup import Index, Match
 from webstrata.archive.index.segment import record_line
 from webstrata.archive.warc import compose
 from webstrata.archive.warc.growing import sync_folder
-from webstrata.archive.warc.members import MAGIC
+from webstrata.archive.warc.members import MAGIC, compressed, compressed_pieces, inflated
 from webstrata.archive.warc.reader import WarcReader
 from webstrata.archive.warc.record import WarcRecord, bare_uri
 from webstrata.errors import ArchiveError
@@ -89,9 +88,7 @@ def record_with_request(reader: WarcReader, selected: SelectedRecord) -> Iterato
         yield following
 
 
-_GZIP = 31
 _CAPTURES = ("response", "revisit", "resource")
-_LEVEL = 2
 _MAX_MEMBER_BYTES = 16 * 1024**2
 """A larger record is copied piece by piece."""
 
@@ -164,7 +161,7 @@ def copy_records(
 
     record_id = next(compose.record_ids())
     about = compose.warcinfo(record_id, at, filename, software, None)
-    put(isal_zlib.compress(about, _LEVEL, _GZIP))
+    put(compressed(about))
     copied = ExportedRecords([], [], {bare_uri(record_id): hashlib.sha256(about).hexdigest()}, [])
     for selected in records:
         for record in record_with_request(source.reader, selected):
@@ -193,12 +190,12 @@ def _member(reader: WarcReader, file: str, record: WarcRecord, digest: hashlib._
         return
     raw = reader.raw(file, record.offset, record.length)
     if raw.startswith(MAGIC):
-        digest.update(isal_zlib.decompress(raw, _GZIP))
+        digest.update(inflated(raw))
         yield raw
         return
     _require_warc(file, record)
     digest.update(raw + compose.RECORD_END)
-    yield isal_zlib.compress(raw + compose.RECORD_END, _LEVEL, _GZIP)
+    yield compressed(raw + compose.RECORD_END)
 
 
 def _large_member(reader: WarcReader, file: str, record: WarcRecord, digest: hashlib._Hash) -> Iterator[bytes]:
@@ -209,11 +206,15 @@ def _large_member(reader: WarcReader, file: str, record: WarcRecord, digest: has
         yield from reader.raw_pieces(file, record.offset, record.length)
         return
     _require_warc(file, record)
-    engine = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP)
-    for piece in chain(reader.raw_pieces(file, record.offset, record.length), [compose.RECORD_END]):
+    pieces = chain(reader.raw_pieces(file, record.offset, record.length), [compose.RECORD_END])
+    yield from compressed_pieces(_digested(pieces, digest))
+
+
+def _digested(pieces: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
+    """The pieces, each after it was added to the digest."""
+    for piece in pieces:
         digest.update(piece)
-        yield engine.compress(piece)
-    yield engine.flush()
+        yield piece
 
 
 def _with_payload(reader: WarcReader, file: str, record: WarcRecord, copied: WarcRecord) -> WarcRecord:

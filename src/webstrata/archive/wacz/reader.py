@@ -11,15 +11,13 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 from zipfile import ZIP_STORED, ZipFile
 
-from isal import isal_zlib
-
 from webstrata.archive.wacz.check import SignatureCheck, entry_digest, untrusted_faults
 from webstrata.archive.wacz.index_check import INDEX, INDEX_OF_INDEX, index_faults
 from webstrata.archive.wacz.kept_records import kept_record
 from webstrata.archive.wacz.record_stream import RecordStream, StreamError
 from webstrata.archive.wacz.writer import CERTIFICATE
 from webstrata.archive.wacz.zip_layout import UNREADABLE, directory_fault, layout_faults
-from webstrata.archive.warc.members import MAGIC, DamagedBytes
+from webstrata.archive.warc.members import MAGIC, DamagedBytes, inflated
 from webstrata.archive.warc.record import WarcRecord
 from webstrata.archive.warc.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError
@@ -29,7 +27,6 @@ _READ_BYTES = 1 << 20
 MAX_JSON_BYTES = 256 << 20
 _LOCAL_BYTES = 30
 """The fixed part of the header before an entry of a ZIP file."""
-_GZIP = 31
 
 
 class WaczReader:
@@ -115,7 +112,7 @@ class WaczReader:
                         continue
                     raw.seek(item.offset)
                     data = raw.read(item.length)
-                    plain = isal_zlib.decompress(data, _GZIP) if data.startswith(MAGIC) else data
+                    plain = inflated(data) if data.startswith(MAGIC) else data
                     yield item, hashlib.sha256(plain).hexdigest()
 
     def kept(self) -> Iterator[KeptRecord | str]:

@@ -19,8 +19,6 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from isal import isal_zlib
-
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import (
     SyncMarker,
@@ -34,16 +32,13 @@ from webstrata.archive.warc import compose
 from webstrata.archive.warc.file_name import warc_name
 from webstrata.archive.warc.growing import GrowingFile, create_growing_file
 from webstrata.archive.warc.large_file import LargeFile, index_large_file
+from webstrata.archive.warc.members import compressed
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
 from webstrata.archive.warc.room import RESERVE_BYTES, check_room, free_bytes, largest_file
 from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.errors import ArchiveError
 from webstrata.ports import Clock
 from webstrata.records import Capture, LargeBody, Position, ResourceCapture
-
-# ISA-L level 2 is the fastest; level 3 halves the speed for 0.7 % (docs/decisions/0009-own-warc-code.md).
-_LEVEL = 2
-_GZIP = 31
 
 # Bytes between two sync markers; the repair after a crash reads at most this much of a file again.
 _MARKER_INTERVAL_BYTES = 64 * 1024 * 1024
@@ -305,7 +300,7 @@ def _large_body(capture: Capture | ResourceCapture) -> LargeBody | None:
 
 
 def _add(pieces: list[bytes], record: bytes) -> int:
-    member: bytes = isal_zlib.compress(record, _LEVEL, _GZIP)
+    member = compressed(record)
     pieces.append(member)
     return len(member)
 

@@ -10,22 +10,20 @@ written by the same repair. The file is not named `.open`: half of a large recor
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-
-from isal import isal_zlib
 
 from webstrata.archive.index.segment import write_segment
 from webstrata.archive.warc import compose
 from webstrata.archive.warc.growing import sync_folder, unwritable
+from webstrata.archive.warc.members import compressed, compressed_pieces
 from webstrata.errors import ArchiveError
 from webstrata.records import LargeBody, Position
 
 PART_SUFFIX = ".part"
 
-_LEVEL = 2
-_GZIP = 31
 _SYNC_BYTES = 64 * 2**20
 """Bytes between two syncs: one sync of a whole body would delay those of the batches that are written meanwhile."""
 
@@ -49,14 +47,14 @@ class LargeFile:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._fd = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-            self._put(isal_zlib.compress(about, _LEVEL, _GZIP))
+            self._put(compressed(about))
             offset = self._size
-            for piece in _compressed(composed.record, body):
+            for piece in compressed_pieces(chain([composed.record], body.pieces(), [compose.RECORD_END])):
                 if self._is_stopped():
                     raise ArchiveError("the crawl was stopped while a large body was written. It is requested again.")
                 self._put(piece)
             length = self._size - offset
-            self._put(isal_zlib.compress(composed.request, _LEVEL, _GZIP))
+            self._put(compressed(composed.request))
             if self._fsync:
                 os.fsync(self._fd)
             self._part.rename(self._folder / self._name)
@@ -84,13 +82,3 @@ def index_large_file(index_folder: Path, name: str, line: bytes, *, fsync: bool)
     """Write the segment of a file. A failure is ignored: the repair at the next start writes it."""
     with suppress(ArchiveError):
         write_segment(index_folder, name, [line], fsync=fsync)
-
-
-def _compressed(start: bytes, body: LargeBody) -> Iterator[bytes]:
-    """The gzip member of a record, piece by piece."""
-    engine = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP)
-    yield engine.compress(start)
-    for piece in body.pieces():
-        yield engine.compress(piece)
-    yield engine.compress(compose.RECORD_END)
-    yield engine.flush()
