@@ -134,3 +134,19 @@ LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?"), ("stam
 """A link with its place (14 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
 tokens and long values of the query masked; `main` is true in the body part; `stamp` is true if the address has a token
 or the version of a file."""
+
+
+class LinkKind(IntEnum):
+    """Where a link leads. The numbers are stored."""
+
+    INTERNAL = 0
+    """To a page of the same host, with or without `www.`."""
+    EXTERNAL = 1
+    DOCUMENT = 2
+    """To a file of another media type, on any host."""
+
+
+COPY_LINK = np.dtype([("value", "<u8"), ("kind", "u1")])
+"""A link of one content: `value` is its hash, as in `LINK`; `kind` is a `LinkKind`."""
+SEEN_LINK = np.dtype([("value", "<u8"), ("kind", "u1"), ("first_at", "<f8")])
+"""A link that was seen on a page, and the time of the first content that has it."""

@@ -3,10 +3,12 @@
 from webstrata.ports.archive import Archive, Evidence, StoredCapture
 from webstrata.ports.budgets import BudgetStore, ReservationPlan
 from webstrata.ports.clock import Clock
+from webstrata.ports.copies import ArchiveCopies
 from webstrata.ports.hosts import HostStore
 from webstrata.ports.journal import Journal
 from webstrata.ports.keys import KeyFiles
 from webstrata.ports.maintenance import StoreMaintenance
+from webstrata.ports.page_facts import PageFacts
 from webstrata.ports.pages import WatchedPages
 from webstrata.ports.queue import VisitQueue
 from webstrata.ports.signals import SignalStore
@@ -16,6 +18,7 @@ from webstrata.ports.web import BeforeSend, Handler, VisitClient, Web
 
 __all__ = [
     "Archive",
+    "ArchiveCopies",
     "BeforeSend",
     "BudgetStore",
     "Clock",
@@ -24,6 +27,7 @@ __all__ = [
     "HostStore",
     "Journal",
     "KeyFiles",
+    "PageFacts",
     "ReservationPlan",
     "SignalStore",
     "Store",

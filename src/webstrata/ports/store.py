@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from webstrata.ports.budgets import BudgetStore
+from webstrata.ports.copies import ArchiveCopies
 from webstrata.ports.hosts import HostStore
 from webstrata.ports.maintenance import StoreMaintenance
+from webstrata.ports.page_facts import PageFacts
 from webstrata.ports.pages import WatchedPages
 from webstrata.ports.queue import VisitQueue
 from webstrata.ports.signals import SignalStore
@@ -31,6 +33,10 @@ class Store(Protocol):
     def budgets(self) -> BudgetStore: ...
     @property
     def signals(self) -> SignalStore: ...
+    @property
+    def copies(self) -> ArchiveCopies: ...
+    @property
+    def facts(self) -> PageFacts: ...
     @property
     def maintenance(self) -> StoreMaintenance: ...
 

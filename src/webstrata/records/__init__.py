@@ -30,6 +30,7 @@ from webstrata.records.exchange import (
     Validators,
     sendable_validator,
 )
+from webstrata.records.history import ArchivedCopy, CopyRow, Importance, ImportProgress, SkippedRow, SkipReason
 from webstrata.records.listings import FailingPage, PageFilter, PageOrder, PageVisit, VisitFilter
 from webstrata.records.observing import (
     ATTRIBUTE_KINDS,
@@ -91,6 +92,7 @@ __all__ = [
     "VISIT_COUNTS",
     "AddressState",
     "Announcement",
+    "ArchivedCopy",
     "ArchivedExchange",
     "ArchivedResource",
     "ArchivedVisit",
@@ -105,6 +107,7 @@ __all__ = [
     "CheckResult",
     "ClockReading",
     "Contradiction",
+    "CopyRow",
     "DuePage",
     "EngineCheck",
     "Exchange",
@@ -120,6 +123,8 @@ __all__ = [
     "HostDayTotals",
     "HostLease",
     "HostState",
+    "ImportProgress",
+    "Importance",
     "IntervalLimit",
     "KeptRecord",
     "LargeBody",
@@ -152,6 +157,8 @@ __all__ = [
     "SignalSource",
     "Site",
     "SiteFind",
+    "SkipReason",
+    "SkippedRow",
     "SourceCheck",
     "StoreTotals",
     "TimesMoved",

@@ -28,6 +28,10 @@ from webstrata.remember import (
     visit_log,
 )
 from webstrata.remember.db_thread import DbThread
+from webstrata.remember.history import copies as archive_copies
+from webstrata.remember.history import features as page_features
+from webstrata.remember.history import imports as import_log
+from webstrata.remember.history import links as page_links
 from webstrata.remember.homes import owners
 from webstrata.remember.hosts import leases, politeness, templates
 from webstrata.remember.integrity import contradictions, engine_check, row_checksums, schema_check
@@ -282,6 +286,30 @@ class SqlSignals(Role):
     sources_by_id = reads(signals.sources_by_id)
 
 
+class SqlCopies(Role):
+    """`ports.ArchiveCopies`."""
+
+    add = writes(archive_copies.add)
+    save_learned = writes(archive_copies.save_learned)
+    imports = reads(import_log.all_imports)
+    latest = reads(archive_copies.latest)
+    learned_at = reads(archive_copies.learned_at)
+    page_ids = reads(archive_copies.page_ids)
+    progress = reads(import_log.progress_of)
+    rows = reads(archive_copies.copy_rows)
+
+
+class SqlPageFacts(Role):
+    """`ports.PageFacts`."""
+
+    save_features = writes(page_features.save_features)
+    save_importance = writes(page_features.save_importance)
+    features = reads(page_features.features_of)
+    importance = reads(page_features.importance_of)
+    links = reads(page_links.links_of)
+    links_after = reads(page_links.links_after)
+
+
 class SqlMaintenance(Role):
     """`ports.StoreMaintenance`."""
 
@@ -311,6 +339,8 @@ class SqlStore:
         self.visit_log = SqlVisitLog(database)
         self.budgets = SqlBudgets(database)
         self.signals = SqlSignals(database)
+        self.copies = SqlCopies(database)
+        self.facts = SqlPageFacts(database)
         self.maintenance = SqlMaintenance(database)
 
     async def close(self) -> None:

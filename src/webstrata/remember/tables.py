@@ -447,3 +447,78 @@ interval_limits = Table(
     Column("min_s", Double),
     Column("max_s", Double),
 )
+
+# ── copies in other archives, and facts about pages ─────────────────────────────────────────────────────────
+
+# The names of archives whose copies were imported.
+archives = Table(
+    "archives",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+# A copy of a page in another archive.
+copies = Table(
+    "copies",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("at", Double, primary_key=True),
+    Column("archive_id", RowId, nullable=False),
+    Column("digest", Text, nullable=False),  # of the payload; empty: not known
+    Column("text", Text, nullable=False),  # of the useful text; empty: the content was not read
+    Column("status", Integer, nullable=False),
+    Column("has_links", Boolean, nullable=False),  # its links are in `page_links`
+    sqlite_with_rowid=False,
+)
+
+# How far an import has read its source: it continues there if it was ended.
+imports = Table(
+    "imports",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("position", Text, nullable=False),
+    Column("read", BigInteger, nullable=False),
+    Column("kept", BigInteger, nullable=False),
+    Column("skipped", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("is_finished", Boolean, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Pages whose policy state was learned from copies, and when.
+learned_pages = Table(
+    "learned_pages",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("at", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# All links that were ever seen on a page, with the time of the first sighting (`columns.SEEN_LINK`).
+page_links = Table(
+    "page_links",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("links", LargeBinary, nullable=False),
+)
+
+# The static features of a page's content, for the classifier.
+page_features = Table(
+    "page_features",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("features", Text, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+# PageRank and other figures of the link graph.
+page_importance = Table(
+    "page_importance",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("rank", Double, nullable=False),
+    Column("in_links", Integer, nullable=False),
+    Column("link_depth", Integer),
+    sqlite_with_rowid=False,
+)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration (a test compares it with the scripts). Alembic is loaded only if the database is older."""
 
 Part = Literal["all", "home", "politeness"]

@@ -1,50 +1,23 @@
 """All tables."""
 
-from typing import Any
-
 import sqlalchemy as sa
-from alembic import context, op
+from alembic import op
+
+from webstrata.remember.migrations.creating import create_index, create_table, row_id
 
 revision = "0001"
 down_revision = None
 
-_POLITENESS = ("addresses", "host_leases", "hosts", "politeness_clocks", "robots")
-"""Tables that the homes of a PostgreSQL database share; they are in a schema of their own."""
-
-_row_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-
-
-def _is_wanted(table: str) -> bool:
-    """Whether the present migration is for the part of the tables to which this one belongs."""
-    part: str = context.config.attributes["part"]
-    return part == "all" or (table in _POLITENESS) == (part == "politeness")
-
-
-def _create_table(name: str, *parts: Any, **options: Any) -> None:
-    """On SQLite every row has a checksum of its other columns (`webstrata.remember.integrity.row_checksums`)."""
-    if not _is_wanted(name):
-        return
-    if op.get_context().dialect.name == "sqlite":
-        names = ", ".join(f'"{part.name}"' for part in parts if isinstance(part, sa.Column))
-        computed = sa.Computed(f"row_checksum({names})", persisted=True)
-        parts = (*parts, sa.Column("checksum", sa.BigInteger(), computed))
-    op.create_table(name, *parts, **options)
-
-
-def _create_index(name: str, table: str, columns: list[str], **options: Any) -> None:
-    if _is_wanted(table):
-        op.create_index(name, table, columns, **options)
-
 
 def upgrade() -> None:
-    _create_table(
+    create_table(
         "addresses",
         sa.Column("address", sa.Text(), nullable=False),
         sa.Column("next_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("address", name=op.f("pk_addresses")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "boosts",
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("factor", sa.Double(), nullable=False),
@@ -52,7 +25,7 @@ def upgrade() -> None:
         sa.Column("until", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("tag", name=op.f("pk_boosts")),
     )
-    _create_table(
+    create_table(
         "budgets",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("price", sa.Double(), nullable=False),
@@ -60,7 +33,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_budgets")),
     )
-    _create_table(
+    create_table(
         "day_totals",
         sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
@@ -72,7 +45,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("day", "slot", name=op.f("pk_day_totals")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "host_days",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
@@ -84,7 +57,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("host", "day", name=op.f("pk_host_days")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "host_leases",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("lease_owner", sa.Text(), nullable=False),
@@ -94,7 +67,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("host", name=op.f("pk_host_leases")),
         sqlite_with_rowid=False,
     )
-    _create_index(
+    create_index(
         "ix_host_leases_wanted",
         "host_leases",
         ["wanted_until"],
@@ -102,7 +75,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("wanted_until IS NOT NULL"),
         postgresql_where=sa.text("wanted_until IS NOT NULL"),
     )
-    _create_table(
+    create_table(
         "hosts",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("next_at", sa.Double(), nullable=False),
@@ -112,13 +85,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("host", name=op.f("pk_hosts")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "homes",
         sa.Column("node", sa.Text(), nullable=False),
         sa.Column("shares", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("node", name=op.f("pk_homes")),
     )
-    _create_table(
+    create_table(
         "interval_limits",
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
@@ -126,21 +99,21 @@ def upgrade() -> None:
         sa.Column("max_s", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("kind", "name", name=op.f("pk_interval_limits")),
     )
-    _create_table(
+    create_table(
         "machine_clocks",
         sa.Column("machine", sa.Text(), nullable=False),
         sa.Column("uptime_s", sa.Double(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("machine", name=op.f("pk_machine_clocks")),
     )
-    _create_table(
+    create_table(
         "politeness_clocks",
         sa.Column("machine", sa.Text(), nullable=False),
         sa.Column("uptime_s", sa.Double(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("machine", name=op.f("pk_politeness_clocks")),
     )
-    _create_table(
+    create_table(
         "originals",
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("home", sa.Text(), nullable=False),
@@ -152,22 +125,22 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("payload", "home", name=op.f("pk_originals")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "page_tags",
         sa.Column("tag", sa.Text(), nullable=False),
-        sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("page_id", row_id, autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("tag", "page_id", name=op.f("pk_page_tags")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "pages",
-        sa.Column("id", _row_id, nullable=False),
+        sa.Column("id", row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("weight", sa.Double(), nullable=False),
         sa.Column("tags", sa.Text(), nullable=False),
         sa.Column("role", sa.Text(), nullable=False),
-        sa.Column("site_id", _row_id, nullable=True),
+        sa.Column("site_id", row_id, nullable=True),
         sa.Column("depth", sa.Integer(), nullable=False),
         sa.Column("requisites", sa.Boolean(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
@@ -201,8 +174,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
         sa.UniqueConstraint("url", name=op.f("uq_pages_url")),
     )
-    _create_index("ix_pages_host", "pages", ["host", "id"], unique=False)
-    _create_index(
+    create_index("ix_pages_host", "pages", ["host", "id"], unique=False)
+    create_index(
         "ix_pages_site",
         "pages",
         ["site_id"],
@@ -211,18 +184,18 @@ def upgrade() -> None:
         postgresql_where=sa.text("site_id IS NOT NULL"),
     )
     timed = "every_s IS NOT NULL OR windows IS NOT NULL OR snoozed_until IS NOT NULL"
-    _create_index(
+    create_index(
         "ix_pages_timed", "pages", ["id"], unique=False, sqlite_where=sa.text(timed), postgresql_where=sa.text(timed)
     )
-    _create_table(
+    create_table(
         "queue",
-        sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("page_id", row_id, autoincrement=False, nullable=False),
         sa.Column("due_at", sa.Double(), nullable=True),
         sa.Column("lease_until", sa.Double(), nullable=True),
         sa.Column("lease_owner", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("page_id", name=op.f("pk_queue")),
     )
-    _create_index(
+    create_index(
         "ix_queue_due",
         "queue",
         ["due_at", "page_id"],
@@ -230,7 +203,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("due_at IS NOT NULL"),
         postgresql_where=sa.text("due_at IS NOT NULL"),
     )
-    _create_index(
+    create_index(
         "ix_queue_leased",
         "queue",
         ["lease_until"],
@@ -238,7 +211,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("lease_until IS NOT NULL"),
         postgresql_where=sa.text("lease_until IS NOT NULL"),
     )
-    _create_table(
+    create_table(
         "reservations",
         sa.Column("owner", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
@@ -246,7 +219,7 @@ def upgrade() -> None:
         sa.Column("until", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("owner", "name", name=op.f("pk_reservations")),
     )
-    _create_table(
+    create_table(
         "robots",
         sa.Column("origin", sa.Text(), nullable=False),
         sa.Column("host", sa.Text(), nullable=False),
@@ -255,17 +228,17 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("origin", name=op.f("pk_robots")),
     )
-    _create_index("ix_robots_host", "robots", ["host"], unique=False)
-    _create_table(
+    create_index("ix_robots_host", "robots", ["host"], unique=False)
+    create_table(
         "rounds",
-        sa.Column("id", _row_id, nullable=False),
+        sa.Column("id", row_id, nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("visits", sa.Integer(), nullable=False),
         sa.Column("seconds", sa.Double(), nullable=False),
         sa.Column("limited_s", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rounds")),
     )
-    _create_table(
+    create_table(
         "unparsable",
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
@@ -276,20 +249,20 @@ def upgrade() -> None:
         sa.Column("torn", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_unparsable")),
     )
-    _create_table(
+    create_table(
         "signals",
-        sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
-        sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("page_id", row_id, autoincrement=False, nullable=False),
+        sa.Column("source_id", row_id, autoincrement=False, nullable=False),
         sa.Column("given_at", sa.Double(), nullable=True),
         sa.Column("seen_at", sa.Double(), nullable=False),
         sa.Column("news", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("page_id", "source_id", name=op.f("pk_signals")),
         sqlite_with_rowid=False,
     )
-    _create_index("ix_signals_source", "signals", ["source_id", "page_id"], unique=False)
-    _create_table(
+    create_index("ix_signals_source", "signals", ["source_id", "page_id"], unique=False)
+    create_table(
         "site_finds",
-        sa.Column("site_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("site_id", row_id, autoincrement=False, nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("found", sa.Integer(), nullable=False),
@@ -298,15 +271,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("site_id", "kind", "name", name=op.f("pk_site_finds")),
         sqlite_with_rowid=False,
     )
-    _create_table(
+    create_table(
         "site_states",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("state", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_site_states")),
     )
-    _create_table(
+    create_table(
         "sites",
-        sa.Column("id", _row_id, nullable=False),
+        sa.Column("id", row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("scope", sa.Text(), nullable=False),
         sa.Column("max_depth", sa.Integer(), nullable=False),
@@ -322,9 +295,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sites")),
         sa.UniqueConstraint("url", name=op.f("uq_sites_url")),
     )
-    _create_table(
+    create_table(
         "sources",
-        sa.Column("id", _row_id, nullable=False),
+        sa.Column("id", row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("announced", sa.Double(), nullable=False),
@@ -349,19 +322,19 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
         sa.UniqueConstraint("url", name=op.f("uq_sources_url")),
     )
-    _create_table(
+    create_table(
         "site_templates",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("template", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_site_templates")),
     )
-    _create_table(
+    create_table(
         "tag_rules",
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("page_rules", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_rules")),
     )
-    _create_table(
+    create_table(
         "totals",
         sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("pages", sa.BigInteger(), nullable=False),
@@ -376,20 +349,20 @@ def upgrade() -> None:
         sa.Column("duration_s", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("slot", name=op.f("pk_totals")),
     )
-    _create_table(
+    create_table(
         "unwatched_signals",
-        sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("source_id", row_id, autoincrement=False, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("given_at", sa.Double(), nullable=True),
         sa.Column("seen_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("source_id", "url", name=op.f("pk_unwatched_signals")),
         sqlite_with_rowid=False,
     )
-    _create_index("ix_unwatched_signals_url", "unwatched_signals", ["url"], unique=False)
-    _create_table(
+    create_index("ix_unwatched_signals_url", "unwatched_signals", ["url"], unique=False)
+    create_table(
         "visits",
-        sa.Column("id", _row_id, nullable=False),
-        sa.Column("page_id", _row_id, nullable=False),
+        sa.Column("id", row_id, nullable=False),
+        sa.Column("page_id", row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("outcome", sa.Text(), nullable=False),
@@ -420,10 +393,10 @@ def upgrade() -> None:
         sa.Column("learned", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
-    _create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
-    _create_index("ix_visits_at", "visits", ["at", "page_id"], unique=False)
+    create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)
+    create_index("ix_visits_at", "visits", ["at", "page_id"], unique=False)
     for name, condition in (("versions", "counts OR kind = 'new'"), ("failures", "failure IS NOT NULL")):
-        _create_index(
+        create_index(
             f"ix_visits_{name}",
             "visits",
             ["at", "page_id"],
@@ -432,8 +405,8 @@ def upgrade() -> None:
             postgresql_where=sa.text(condition),
         )
     cut = sa.text("truncated IS NOT NULL")
-    _create_index("ix_visits_cut", "visits", ["page_id", "at"], unique=False, sqlite_where=cut, postgresql_where=cut)
-    _create_table(
+    create_index("ix_visits_cut", "visits", ["page_id", "at"], unique=False, sqlite_where=cut, postgresql_where=cut)
+    create_table(
         "watched_hosts",
         sa.Column("host", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_watched_hosts")),

@@ -1,0 +1,53 @@
+"""The store's role for copies of pages in other archives: importing them, and reading them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from webstrata.records import ArchivedCopy, CopyRow, ImportProgress
+
+
+class ArchiveCopies(Protocol):
+    """Copies in other archives, and the progress of imports."""
+
+    async def add(self, copies: Sequence[ArchivedCopy], progress: ImportProgress | None, now: float) -> list[bool]:
+        """Store copies together with the progress of their import, in one transaction; for each copy whether it is new.
+
+        Pages that are not stored are added in the state `captured`: they are known and not visited. Of several copies
+        of a page at one time the first is kept; a later one adds what the first lacks (digest, text, links).
+        """
+        ...
+
+    async def progress(self, key: str) -> ImportProgress | None:
+        """The stored progress of an import."""
+        ...
+
+    async def imports(self) -> list[ImportProgress]:
+        """All imports, latest first."""
+        ...
+
+    async def rows(self, ids: Sequence[int]) -> list[CopyRow]:
+        """The copies of these pages, by page and time."""
+        ...
+
+    async def latest(self, ids: Sequence[int]) -> dict[int, CopyRow]:
+        """The latest copy of each of these pages, by page id."""
+        ...
+
+    async def page_ids(self, after: int, limit: int, host: str | None = None) -> list[int]:
+        """The next pages by id that have copies, in any state."""
+        ...
+
+    async def save_learned(
+        self, policy: str, states: Sequence[tuple[int, bytes]], sites: Sequence[tuple[str, bytes]], now: float
+    ) -> None:
+        """Store states that a policy learned from copies: (page id, packed state), (host, packed events).
+
+        A page that was visited after `now` keeps its state.
+        """
+        ...
+
+    async def learned_at(self) -> float | None:
+        """When states were last learned from copies: a running loop reads the pages again if this has changed."""
+        ...
