@@ -60,7 +60,7 @@ HOMES: dict[str, set[str]] = {
     "pypdfium2": {"observe"},
     "rich": {"cli"},
     "selectolax": {"observe"},
-    "sklearn": {"lab"},
+    "sklearn": {"predict"},
     "sqlalchemy": {"remember"},
     "typer": {"cli"},
     "uvloop": {"cli"},

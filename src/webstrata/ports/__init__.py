@@ -4,6 +4,7 @@ from webstrata.ports.archive import Archive, Evidence, StoredCapture
 from webstrata.ports.budgets import BudgetStore, ReservationPlan
 from webstrata.ports.clock import Clock
 from webstrata.ports.copies import ArchiveCopies
+from webstrata.ports.copy_source import CopySource
 from webstrata.ports.hosts import HostStore
 from webstrata.ports.journal import Journal
 from webstrata.ports.keys import KeyFiles
@@ -22,6 +23,7 @@ __all__ = [
     "BeforeSend",
     "BudgetStore",
     "Clock",
+    "CopySource",
     "Evidence",
     "Handler",
     "HostStore",

@@ -30,7 +30,15 @@ from webstrata.records.exchange import (
     Validators,
     sendable_validator,
 )
-from webstrata.records.history import ArchivedCopy, CopyRow, Importance, ImportProgress, SkippedRow, SkipReason
+from webstrata.records.history import (
+    ArchivedCopy,
+    CopyRow,
+    Importance,
+    ImportProgress,
+    ReadBatch,
+    SkippedRow,
+    SkipReason,
+)
 from webstrata.records.listings import FailingPage, PageFilter, PageOrder, PageVisit, VisitFilter
 from webstrata.records.observing import (
     ATTRIBUTE_KINDS,
@@ -146,6 +154,7 @@ __all__ = [
     "Permit",
     "Position",
     "PostBody",
+    "ReadBatch",
     "Refusal",
     "Resource",
     "ResourceCapture",

@@ -53,6 +53,21 @@ class SkippedRow(Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
 
 
+class ReadBatch(Struct, frozen=True, kw_only=True):
+    """What was read of a source since the last batch."""
+
+    copies: list[ArchivedCopy] = []
+    skipped: list[SkippedRow] = []
+    """At most the first 1,000 rows of a batch that were left out; `skipped_counts` has all."""
+    skipped_counts: dict[str, int] = {}
+    read: int = 0
+    """Rows of this batch, kept or not."""
+    position: str = ""
+    """Where to continue after this batch."""
+    done: float | None = None
+    """Share of the source that was read so far, from 0 to 1; None if its size is not known."""
+
+
 class ImportProgress(Struct, frozen=True, kw_only=True):
     """How far an import has read its source. It is stored together with the copies that were read up to there."""
 
