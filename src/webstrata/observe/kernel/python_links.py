@@ -77,7 +77,7 @@ def collect_links(
     urls = list(dict.fromkeys(filter(None, resolved)))[:MAX_LINKS]
     people = list(dict.fromkeys(filter(None, contacts.values())))[:MAX_CONTACTS]
     compared = {*map(link_text, urls), *people}
-    kinds = [_kind(url, home) for url in urls]
+    kinds = [link_kind(url, home) for url in urls]
     return LinkTable(
         urls=b"".join([url.encode() + b"\0" for url in urls]),
         sorted_texts=b"\n".join(sorted([text.encode() for text in compared])),
@@ -210,7 +210,8 @@ _RANDOM_LETTERS, _RANDOM_RUN, _LONG_RUN = 20, 6, 32
 # ── kinds ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _kind(url: str, home: str) -> str:
+def link_kind(url: str, home: str) -> str:
+    """`internal`, `external` or `documents`; `home` is the host of the page without `www.`."""
     if url.partition("?")[0].rpartition(".")[2].lower() in _DOCUMENTS:
         return "documents"
     return "internal" if url.partition("://")[2].partition("/")[0].removeprefix("www.") == home else "external"
