@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("browser", "postgres", "lab", "sharp")
+EXTRAS = ("browser", "postgres", "lab", "learn", "sharp")
 """What users may install besides; `all` is these together, `dev` never reaches a user."""
 
 PERMISSIVE = re.compile(

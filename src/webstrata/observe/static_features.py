@@ -27,8 +27,8 @@ _FEEDS = frozenset({"feed", "sitemap"})
 
 STATIC_FEATURES = (
     "size", "words", "title_length", "internal_links", "external_links", "document_links", "emails", "feeds", *_TAGS,
-    "directory_level", "url_length", "url_digits", "url_has_query", "url_has_date", "is_start_page", "has_last_modified",
-    "is_page", "is_feed", "is_data",
+    "directory_level", "url_length", "url_digits", "url_has_query", "url_has_date", "is_start_page",
+    "has_last_modified", "is_page", "is_feed", "is_data",
 )  # fmt: skip
 """The names of the features, in the order in which classifiers read them."""
 

@@ -16,6 +16,7 @@ from webstrata.coding import Decoded, decode, decoded_digest
 from webstrata.detect.error_pages.evidence import MAX_SPACES, PageEvidence
 from webstrata.detect.error_pages.recognise import error_page
 from webstrata.flows.crawl.content_layers import ContentLayers, content_layers
+from webstrata.observe.copy_links import copy_links
 from webstrata.observe.listings import ListedItems, listed_items
 from webstrata.observe.media import header_charset
 from webstrata.observe.page import (
@@ -27,6 +28,7 @@ from webstrata.observe.page import (
     template_values,
 )
 from webstrata.observe.requisites.page import PageRequisites
+from webstrata.observe.static_features import static_features
 from webstrata.records import UNPARSED, Failure, Fingerprint, PageRules, Position, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
@@ -108,6 +110,10 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     """Hashes of the lines and links of a first version that teaches the template of its site."""
     error_page: Failure | None = None
     """Set if this is an error page, not the page."""
+    features: dict[str, float] = {}
+    """The static features of a first or a changed version."""
+    seen_links: bytes | None = None
+    """The links of a first or a changed version, as packed rows of `COPY_LINK`; None if it has no layer of links."""
     layers: ContentLayers = ContentLayers()
     """If they were asked for, and the content was decoded and parsed."""
     problem: str | None = None
@@ -136,10 +142,14 @@ def parse_content(job: ParseJob) -> ParsedContent:
     observed = observe(decoded.body, job.content_type, job.url, job.page_rules)
     fingerprint = observed.fingerprint
     fields, error = _NO_FIELDS, None
+    features: dict[str, float] = {}
+    seen_links: bytes | None = None
     if job.before is None or job.before.raw != fingerprint.raw:
         # The text runs of a first version are extracted when a second one differs: most pages never change.
         fields = observation_fields(observed, job.lines, with_lines=job.before is not None or job.want_lines)
         error = _error_page(job, observed, decoded.body)
+        features = static_features(observed, decoded.body, job.url, job.headers)
+        seen_links = copy_links(observed.linked, job.url) if fingerprint.links is not None else None
     kind = _list_kind(job, fingerprint)
     listed = _listed(job, kind, decoded.body, fingerprint)
     follow = job.want_links and not observed.nofollow and "nofollow" not in job.headers.get("x-robots-tag", "").lower()
@@ -157,6 +167,8 @@ def parse_content(job: ParseJob) -> ParsedContent:
         products=fields.products,
         template_values=template_values(observed) if job.want_template else b"",
         error_page=error,
+        features=features,
+        seen_links=seen_links,
         layers=_layers(job, decoded, fingerprint),
         problem=decoded.problem,
         torn=decoded.torn,

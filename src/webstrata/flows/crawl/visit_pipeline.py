@@ -56,7 +56,7 @@ PolitenessChanges = tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple
 
 OnWritten = Callable[[Sequence[VisitPositions]], object]
 
-PARSED_HEADERS = frozenset({"x-robots-tag", "server", "location", "content-language", *BLOCK_HEADERS})
+PARSED_HEADERS = frozenset({"x-robots-tag", "server", "location", "content-language", "last-modified", *BLOCK_HEADERS})
 """Response headers that the parser needs, besides type and coding."""
 
 
