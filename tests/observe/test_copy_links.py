@@ -16,7 +16,7 @@ HTML = b"""<html><body><p>text</p>
 
 
 def test_links_have_a_kind_and_occur_once() -> None:
-    """Two spellings of a link are one; `www.` is no other host; a document is one on any host; contacts are left out."""
+    """Two spellings of a link are one; `www.` is no other host; a document is one on any host; contacts are out."""
     rows = np.frombuffer(copy_links(observe(HTML, "text/html", URL).linked, URL), COPY_LINK)
     kinds = dict(zip(rows["value"].tolist(), rows["kind"].tolist(), strict=True))
     assert kinds == {
