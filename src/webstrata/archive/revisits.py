@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webstrata.archive.seen_records import PayloadDigests, RevisitClaim, SeenRecord, capture_key, declared_content
-from webstrata.archive.warc.payload import Digest
+from webstrata.digests import Digest
 
 _AMBIGUOUS = -1
 

@@ -11,15 +11,9 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.dates import DateInterval, date_interval
-from webstrata.archive.warc.payload import (
-    Digest,
-    RecordPayload,
-    empty_digest,
-    header,
-    parse_digest,
-    record_payload,
-)
+from webstrata.archive.warc.payload import RecordPayload, empty_digest, header, record_payload
 from webstrata.archive.warc.record import WarcRecord, bare_uri, without_spaces
+from webstrata.digests import Digest, parse_digest
 from webstrata.errors import BadUrl
 
 _UNDATED = DateInterval(-inf, inf)

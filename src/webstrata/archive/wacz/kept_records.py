@@ -9,9 +9,9 @@ from webstrata.archive.index.segment import record_line
 from webstrata.archive.wacz.record_stream import DigestedRecord
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.compose import NOT_MODIFIED
-from webstrata.archive.warc.payload import parse_digest
 from webstrata.archive.warc.record import WarcRecord, bare_uri
 from webstrata.archive.warc.rules import record_faults
+from webstrata.digests import parse_digest
 from webstrata.records import KEPT_HEADERS, KeptRecord
 
 _DIGEST = re.compile(r"sha1:[A-Z2-7]{32}|sha256:(?:[0-9a-f]{64}|[A-Z2-7]{52}={0,4})")

@@ -7,17 +7,12 @@ codings stay as they are archived.
 from __future__ import annotations
 
 import hashlib
-from base64 import b32decode, b64decode
 
 from msgspec import Struct
 
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.record import WarcRecord
-
-Digest = tuple[str, bytes]
-"""Algorithm and value."""
-
-_DIGEST_BYTES = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
+from webstrata.digests import Digest
 
 
 class RecordPayload(Struct, frozen=True, kw_only=True):
@@ -55,31 +50,6 @@ def _is_chunked(head: bytes) -> bool:
 def header(head: bytes, name: str) -> str | None:
     """The first value of a header in an HTTP head."""
     return next((value for key, value in http_head.parse_fields(head) if key == name), None)
-
-
-def parse_digest(label: str) -> Digest | None:
-    """A digest from a record's header; None if its algorithm is not known. A malformed value is returned as empty.
-
-    The value may be hex, base32 or base64 in either alphabet, because writers differ: its length tells which. A value
-    without the name of its algorithm is taken as SHA-1.
-    """
-    name, colon, value = label.strip().rpartition(":")
-    algorithm = name.strip().lower().replace("-", "") if colon else "sha1"
-    size = _DIGEST_BYTES.get(algorithm)
-    if size is None:
-        return None
-    value = value.strip().rstrip("=")
-    try:
-        if len(value) == 2 * size:
-            return algorithm, bytes.fromhex(value)
-        if len(value) == -(-8 * size // 5):
-            return algorithm, b32decode(value.upper() + "=" * (-len(value) % 8))
-        if len(value) == -(-8 * size // 6):
-            plain = value.replace("-", "+").replace("_", "/")
-            return algorithm, b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except ValueError:  # also for characters that are not ASCII
-        pass
-    return algorithm, b""
 
 
 def empty_digest(algorithm: str) -> Digest:
