@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from webstrata.flows.parsers.parser_pool import ParserPool
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
-    from webstrata.ports import Archive, Clock, Handler, Journal, Store, Web
+    from webstrata.ports import Archive, Clock, CopySource, Handler, Journal, Store, Web
     from webstrata.records import CheckResult, Exchange, PageRules, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget, DailyRate
@@ -404,6 +404,12 @@ class Node:
             return export_warc(source, selection, out, software=self.software, at=now, on_progress=on_progress)
         order = PackageOrder(software=self.software, pages=PackagePages(describe=page_text))
         return export_wacz(source, selection, out, order, at=now, on_progress=on_progress)
+
+    def index_file(self, path: Path, archive: str = "") -> CopySource:
+        """The copies that a CDX or CDXJ file lists."""
+        from webstrata.history.index_file import IndexFile
+
+        return IndexFile(path, archive=archive, now=self.clock.now())
 
     def schedule(self) -> Schedule:
         """The schedule by the policy that the settings name."""

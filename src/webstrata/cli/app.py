@@ -57,6 +57,7 @@ COMMANDS = {
     "check": "home.check",
     "reindex": "home.reindex",
     "rebuild": "home.rebuild",
+    "import": "imports.app",
     "export": "history.export",
     "capture": "capture.capture",
     "certificate": "capture.certificate",

@@ -52,6 +52,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "check": ("webstrata check --deep", "webstrata check --repair"),
     "reindex": ("webstrata reindex",),
     "rebuild": ("webstrata rebuild --replace",),
+    "import cdx": (
+        "webstrata import cdx archive.cdx.gz --archive archive.example.org",
+        "webstrata import cdx *.cdxj --only 'https://example.org/docs/*' --dry-run",
+    ),
+    "import list": ("webstrata import list --json",),
     "export wacz": ("webstrata export wacz site.wacz --url https://example.org/ --match host",),
     "export warc": ("webstrata export warc november.warc.gz --from 2026-11-01 --to 2026-11-30",),
     "export cdxj": ("webstrata export cdxj all.cdxj",),

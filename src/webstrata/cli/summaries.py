@@ -29,6 +29,7 @@ SUMMARIES = {
     "check": "Verify the archive, its index and the database.",
     "reindex": "Make the index again from the WARC files.",
     "rebuild": "Make the database and the index again from the WARC files.",
+    "import": "Import the past of pages from other archives.",
     "export": "Write captures or tables of visits and changes to a file.",
     "capture": "Capture whole sites as of one instant, with certificates.",
     "certificate": "Show and verify the certificates of captures.",

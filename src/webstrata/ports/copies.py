@@ -19,6 +19,11 @@ class ArchiveCopies(Protocol):
         """
         ...
 
+    async def stored(self, keys: Sequence[tuple[str, float]]) -> list[bool]:
+        """For each canonical URL and time whether a copy is stored. An import asks before it adds copies, so that what
+        it counts does not depend on how often a transaction was tried."""
+        ...
+
     async def progress(self, key: str) -> ImportProgress | None:
         """The stored progress of an import."""
         ...

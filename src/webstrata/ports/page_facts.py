@@ -23,8 +23,11 @@ class PageFacts(Protocol):
         """The stored static features of these pages; a batch of visits writes those of first and changed versions."""
         ...
 
-    async def save_features(self, features: Mapping[int, Mapping[str, float]], at: float) -> None:
-        """Store features of pages whose contents were imported. Features of a later content are kept."""
+    async def save_features(self, features: Mapping[int, Mapping[str, float]], at: float | Mapping[int, float]) -> None:
+        """Store features of pages whose contents were imported; `at`: the time of the contents, or of each page's.
+
+        Features of a later content are kept.
+        """
         ...
 
     async def importance(self, ids: Sequence[int]) -> dict[int, Importance]:

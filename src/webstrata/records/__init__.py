@@ -32,6 +32,7 @@ from webstrata.records.exchange import (
 )
 from webstrata.records.history import (
     ArchivedCopy,
+    ContentFeatures,
     CopyRow,
     Importance,
     ImportProgress,
@@ -114,6 +115,7 @@ __all__ = [
     "CheckFinding",
     "CheckResult",
     "ClockReading",
+    "ContentFeatures",
     "Contradiction",
     "CopyRow",
     "DuePage",

@@ -53,10 +53,22 @@ class SkippedRow(Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
 
 
+class ContentFeatures(Struct, frozen=True, kw_only=True, gc=False):
+    """The static features of an imported content."""
+
+    url: str
+    at: float
+    features: dict[str, float]
+
+
 class ReadBatch(Struct, frozen=True, kw_only=True):
     """What was read of a source since the last batch."""
 
     copies: list[ArchivedCopy] = []
+    places: list[str] = []
+    """The place in the source of each copy; empty if the source has no places that a user could look up."""
+    features: list[ContentFeatures] = []
+    """Of contents that were read."""
     skipped: list[SkippedRow] = []
     """At most the first 1,000 rows of a batch that were left out; `skipped_counts` has all."""
     skipped_counts: dict[str, int] = {}

@@ -297,6 +297,7 @@ class SqlCopies(Role):
     page_ids = reads(archive_copies.page_ids)
     progress = reads(import_log.progress_of)
     rows = reads(archive_copies.copy_rows)
+    stored = reads(archive_copies.stored)
 
 
 class SqlPageFacts(Role):

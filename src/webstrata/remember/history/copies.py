@@ -49,7 +49,7 @@ def add(
     """
     ids = _page_ids(connection, sorted({copy.url for copy in found}), now)
     names = _archive_ids(connection, sorted({required(copy.archive) for copy in found}))
-    before = _stored(connection, {ids[copy.url] for copy in found}, [copy.at for copy in found])
+    before = _stored_rows(connection, {ids[copy.url] for copy in found}, [copy.at for copy in found])
     is_new: list[bool] = []
     missing: dict[tuple[int, float], dict[str, Any]] = {}
     completed: dict[tuple[int, float], dict[str, Any]] = {}
@@ -89,7 +89,7 @@ def _archive_ids(connection: Connection, names: Sequence[str]) -> dict[str, int]
     return {row.name: row.id for row in found}
 
 
-def _stored(
+def _stored_rows(
     connection: Connection, ids: set[int], times: Sequence[float]
 ) -> dict[tuple[int, float], Mapping[str, Any]]:
     """The stored copies of these pages in the range of these times."""
@@ -136,6 +136,23 @@ def copy_rows(connection: Connection, ids: Sequence[int]) -> list[CopyRow]:
         for chunk in chunks(sorted(set(ids)))
         for row in connection.execute(_ROW.where(copies.c.page_id.in_(chunk)).order_by(copies.c.page_id, copies.c.at))
     ]
+
+
+def stored(connection: Connection, keys: Sequence[tuple[str, float]]) -> list[bool]:
+    """For each URL and time whether a copy is stored."""
+    ids = known(connection, sorted({url for url, _ in keys}))
+    times: dict[int, list[float]] = {}
+    for url, at in keys:
+        if url in ids:
+            times.setdefault(ids[url], []).append(at)
+    found: set[tuple[int, float]] = set()
+    for chunk in chunks(sorted(times)):
+        asked = [at for id_ in chunk for at in times[id_]]
+        query = select(copies.c.page_id, copies.c.at).where(
+            copies.c.page_id.in_(chunk), copies.c.at.between(min(asked), max(asked))
+        )
+        found.update((row.page_id, row.at) for row in connection.execute(query))
+    return [(ids.get(url, -1), at) in found for url, at in keys]
 
 
 def latest(connection: Connection, ids: Sequence[int]) -> dict[int, CopyRow]:

@@ -27,15 +27,18 @@ def features_of(connection: Connection, ids: Sequence[int]) -> dict[int, dict[st
     }
 
 
-def save_features(connection: Connection, features: Mapping[int, Mapping[str, float]], at: float) -> None:
-    """Store the features of contents of this time, unless those of a later content are stored."""
+def save_features(
+    connection: Connection, features: Mapping[int, Mapping[str, float]], at: float | Mapping[int, float]
+) -> None:
+    """Store the features of contents of this time, or of each page's. Those of a later content are kept."""
     insert = insert_into(connection, page_features)
     upsert = insert.on_conflict_do_update(
         index_elements=["page_id"],
         set_={"features": insert.excluded.features, "at": insert.excluded.at},
         where=page_features.c.at <= insert.excluded.at,
     )
-    rows = [{"page_id": id_, "features": packed(dict(features[id_])), "at": at} for id_ in sorted(features)]
+    times = at if isinstance(at, Mapping) else dict.fromkeys(features, at)
+    rows = [{"page_id": id_, "features": packed(dict(features[id_])), "at": times[id_]} for id_ in sorted(features)]
     execute_many(connection, upsert, rows)
 
 

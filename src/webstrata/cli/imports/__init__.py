@@ -1,0 +1,1 @@
+"""Commands that import what other archives know of the past of pages."""

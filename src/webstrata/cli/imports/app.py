@@ -1,0 +1,16 @@
+"""`webstrata import`: what other archives know of the past of pages."""
+
+from __future__ import annotations
+
+import typer
+
+from webstrata.cli.imports import cdx, listing
+
+app = typer.Typer(
+    help="Import copies of pages that other archives hold, so that the schedule starts with what their past teaches. "
+    "An import that was interrupted continues when the same command is run again.",
+    no_args_is_help=True,
+)
+
+app.command(name="cdx")(cdx.command)
+app.command(name="list")(listing.command)

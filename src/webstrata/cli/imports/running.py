@@ -1,0 +1,244 @@
+"""How the commands of `import` run: the options that they share, the import of sources, its progress and its result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from webstrata.cli.messages import safe
+from webstrata.cli.output import counted, date_time, print_json, printable
+from webstrata.cli.session import open_node, run_async
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from webstrata.flows.import_copies import ImportResult
+    from webstrata.node import Node
+    from webstrata.ports import CopySource
+    from webstrata.records import ImportProgress, ReadBatch
+    from webstrata.wanted_pages import WantedPages
+
+_SHOWN_ROWS = 20
+"""Rows left out that are listed."""
+_UNLISTED = ("outside", "too-deep")
+"""The user asked to leave these out: they are counted only."""
+
+OpenSource = Callable[["Node"], "AbstractAsyncContextManager[CopySource]"]
+
+# ── options ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+ArchiveOption = Annotated[
+    str,
+    typer.Option(
+        "--archive",
+        metavar="NAME",
+        help="The name of the archive that made the copies. Default: taken from the source.",
+        show_default=False,
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        "--match",
+        metavar="PATTERN",
+        help="Import only these pages: a URL, https://foo.edu/dir/* for all below a folder, foo.edu/* for a host, or "
+        "*.foo.edu with its subdomains. May be repeated.",
+        show_default=False,
+    ),
+]
+DepthOption = Annotated[
+    int | None,
+    typer.Option(
+        "--depth",
+        min=0,
+        max=1000,
+        metavar="N",
+        help="Import only pages at most N levels below the homepage of their site; 0 is the homepage itself.",
+        show_default=False,
+    ),
+]
+WatchedOption = Annotated[bool, typer.Option("--watched", help="Import only pages that are watched.")]
+WatchOption = Annotated[
+    bool,
+    typer.Option(
+        "--watch", help="Also watch the imported pages. Without it they are known, and not visited until `watch`."
+    ),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Read everything and print the counts, but store nothing.")
+]
+RestartOption = Annotated[
+    bool, typer.Option("--restart", help="Read from the start although the source was read before, or in part.")
+]
+
+# ── running ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run_import(
+    open_source: OpenSource,
+    *,
+    home: Path | None,
+    wanted: WantedPages,
+    dry_run: bool,
+    restart: bool,
+    as_json: bool,
+    watch: bool = False,
+) -> None:
+    """Import one source, and print what was done."""
+    run_imports([open_source], home=home, wanted=wanted, dry_run=dry_run, restart=restart, as_json=as_json, watch=watch)
+
+
+def run_imports(
+    sources: Sequence[OpenSource],
+    *,
+    home: Path | None,
+    wanted: WantedPages,
+    dry_run: bool,
+    restart: bool,
+    as_json: bool,
+    watch: bool = False,
+) -> None:
+    """Import sources one after the other, each with its own progress in the store, and print what was done."""
+    from webstrata.flows.import_copies import import_copies
+
+    node = open_node(home)
+
+    async def run() -> list[ImportResult]:
+        results = []
+        async with node.store() as store:
+            for number, open_source in enumerate(sources):
+                async with open_source(node) as source:
+                    with _shown(number, len(sources)) as on_batch:
+                        results.append(
+                            await import_copies(
+                                store,
+                                source,
+                                node.clock.now(),
+                                wanted=wanted,
+                                dry_run=dry_run,
+                                restart=restart,
+                                watch=watch,
+                                on_batch=on_batch,
+                            )
+                        )
+            # Here the copies of all sources are stored, and what they teach can be learned.
+        return results
+
+    results = run_async(run)
+    if as_json:
+        print_json(import_json(results, dry_run=dry_run))
+    else:
+        for result in results:
+            typer.echo(import_line(result, dry_run=dry_run))
+
+
+def opened(source: Callable[[Node], CopySource]) -> OpenSource:
+    """A source that needs no closing, in the form that `run_imports` takes."""
+
+    @asynccontextmanager
+    async def open_source(node: Node) -> AsyncIterator[CopySource]:
+        yield source(node)
+
+    return open_source
+
+
+# ── showing ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _shown(number: int, total: int) -> Iterator[Callable[[ReadBatch, ImportProgress], None]]:
+    """Lists the first rows that are left out on stderr and, on a terminal, shows the progress."""
+    listed = 0
+    with _bar(f"importing {number + 1} of {total}" if total > 1 else "importing") as (advance, write):
+
+        def on_batch(batch: ReadBatch, progress: ImportProgress) -> None:
+            nonlocal listed
+            for row in batch.skipped:
+                if listed < _SHOWN_ROWS and row.reason not in _UNLISTED:
+                    listed += 1
+                    detail = f": {row.detail}" if row.detail else ""
+                    write(safe(f"{row.where}: {row.reason}{detail}"))
+            advance(batch.done, progress.read)
+            shown_of[0] = sum(n for reason, n in progress.skipped.items() if reason not in _UNLISTED)
+
+        shown_of = [0]
+        yield on_batch
+    if listed and shown_of[0] > listed:
+        typer.echo(f"and {counted(f'{shown_of[0] - listed:,}', 'more row')} left out", err=True)
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[tuple[Callable[[float | None, int], None], Callable[[str], None]]]:
+    """A progress bar on a terminal; yields the functions to show a share of the source, and to print a line."""
+    if not sys.stderr.isatty():
+        yield lambda done, read: None, lambda text: typer.echo(text, err=True)
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from webstrata.cli.crawl.display import stderr
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rows]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=stderr, transient=True) as shown:
+        task = shown.add_task(what, total=None, rows="")
+
+        def advance(done: float | None, read: int) -> None:
+            rows = counted(f"{read:,}", "row")
+            shown.update(task, total=None if done is None else 1.0, completed=done or 0.0, rows=rows)
+
+        yield advance, lambda text: stderr.print(text, markup=False)
+
+
+def import_json(results: Sequence[ImportResult], *, dry_run: bool) -> dict[str, Any]:
+    """The document of an import: the sums over its sources, and each of them."""
+    skipped: dict[str, int] = {}
+    for result in results:
+        for reason, number in result.skipped.items():
+            skipped[reason] = skipped.get(reason, 0) + number
+    return {
+        "read": sum(result.read for result in results),
+        "kept": sum(result.kept for result in results),
+        "skipped": skipped,
+        "dry_run": dry_run,
+        "imports": [
+            {
+                "key": result.key,
+                "read": result.read,
+                "kept": result.kept,
+                "skipped": result.skipped,
+                "continued_from": result.continued_from,
+                "finished_before": result.finished_before,
+            }
+            for result in results
+        ],
+    }
+
+
+def import_line(result: ImportResult, *, dry_run: bool) -> str:
+    """What an import did, in one line."""
+    key = printable(result.key)
+    if result.finished_before is not None:
+        when = date_time(result.finished_before.at)
+        kept = counted(f"{result.finished_before.kept:,}", "copy", "copies")
+        return f"{key}: was imported before ({when}, {kept}); nothing was read. To read it again: --restart"
+    what = "would be kept" if dry_run else "kept"
+    text = f"{counted(f'{result.read:,}', 'row')} read: {result.kept:,} {what}{left_out_text(result.skipped)}"
+    since = f" (continued after {result.continued_from:,})" if result.continued_from else ""
+    return f"{key}: {text}{since}"
+
+
+def left_out_text(skipped: dict[str, int]) -> str:
+    """The number of rows left out for each reason, the most frequent first."""
+    parts = [f"{number:,} {reason}" for reason, number in sorted(skipped.items(), key=lambda item: -item[1])]
+    return f", {sum(skipped.values()):,} left out ({', '.join(parts)})" if parts else ""

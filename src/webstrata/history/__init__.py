@@ -1,0 +1,1 @@
+"""Readers of other archives' copies: indexes, tables and lists of observations."""
