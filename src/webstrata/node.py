@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
 from webstrata.coding import decode
-from webstrata.errors import BadSettings, DamagedStore, StoreError
+from webstrata.errors import BadSettings, DamagedStore, StoreError, UsageError
 from webstrata.home import Home
 from webstrata.remember.engine import open_store, sqlite_file
 from webstrata.remember.homes.named_database import NamedDatabase, decoded, named_database
@@ -410,6 +410,20 @@ class Node:
         from webstrata.history.index_file import IndexFile
 
         return IndexFile(path, archive=archive, now=self.clock.now())
+
+    def gaps_file(self, path: Path, archive: str = "", until: float | None = None) -> CopySource:
+        """The copies for which a list of observations stands, the last ones at `until`."""
+        from webstrata.history.gaps import GapsFile
+
+        return GapsFile(path, archive=archive, until=until, now=self.clock.now())
+
+    def parquet_copies(self, path: Path, archive: str = "", template: str = "") -> CopySource:
+        """The copies in a Parquet file; `template` makes URLs of the names of pages. Needs pyarrow."""
+        try:
+            from webstrata.history.parquet import ParquetCopies
+        except ImportError:
+            raise UsageError("Parquet needs pyarrow: `pip install 'webstrata[lab]'`.") from None
+        return ParquetCopies(path, archive=archive, template=template, now=self.clock.now())
 
     def schedule(self) -> Schedule:
         """The schedule by the policy that the settings name."""

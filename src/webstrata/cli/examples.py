@@ -56,6 +56,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "webstrata import cdx archive.cdx.gz --archive archive.example.org",
         "webstrata import cdx *.cdxj --only 'https://example.org/docs/*' --dry-run",
     ),
+    "import parquet": ("webstrata import parquet webpages.parquet --url 'https://example.org/{page}'",),
+    "import gaps": ("webstrata import gaps observations.tsv --until 2026-11-01",),
     "import list": ("webstrata import list --json",),
     "export wacz": ("webstrata export wacz site.wacz --url https://example.org/ --match host",),
     "export warc": ("webstrata export warc november.warc.gz --from 2026-11-01 --to 2026-11-30",),
