@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from webstrata.settings import BudgetSettings
     from webstrata.sharp.proof.capture_log import ChainedPackage
     from webstrata.sharp.proof.signature import PackageSigner
+    from webstrata.wanted_pages import WantedPages
 
 log = logging.getLogger("webstrata.node")
 
@@ -107,6 +108,27 @@ def sightings(
         on_damage=on_damage,
         signature=signature_faults,
     )
+
+
+def archive_files_in(paths: Sequence[Path]) -> list[Path]:
+    """The archive files and packages among these paths and in these folders, at any depth, sorted in each folder.
+
+    Raises UsageError for a folder without any.
+    """
+    from webstrata.archive.warc.walk import SUFFIXES, plain_name
+
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = [file for file in sorted(path.rglob("*")) if plain_name(file.name).endswith((*SUFFIXES, ".wacz"))]
+        if not inside:
+            raise UsageError(
+                f"there is no .warc.gz, .warc, .arc.gz, .arc or .wacz file in {path}. Name another folder."
+            )
+        found += inside
+    return list(dict.fromkeys(found))
 
 
 def signature_faults(document: dict[str, Any], datapackage: bytes) -> Sequence[str]:
@@ -424,6 +446,41 @@ class Node:
         except ImportError:
             raise UsageError("Parquet needs pyarrow: `pip install 'webstrata[lab]'`.") from None
         return ParquetCopies(path, archive=archive, template=template, now=self.clock.now())
+
+    @asynccontextmanager
+    async def content_files(
+        self, paths: Sequence[Path], archive: str, wanted: WantedPages
+    ) -> AsyncIterator[list[CopySource]]:
+        """The copies in WARC, ARC and WACZ files, with their contents: parser processes run while they are read."""
+        from webstrata.archive.contents import ContentFile
+        from webstrata.flows.import_contents import ContentSource
+        from webstrata.flows.original_contents import OriginalContents
+        from webstrata.flows.parsers.parser_pool import ParserPool
+        from webstrata.history.import_key import archive_name, file_key
+
+        max_body_bytes = self.settings.fetch.max_parsed
+        files = [ContentFile(path, max_body_bytes=max_body_bytes, signature=signature_faults) for path in paths]
+        parsers = (self._make_parsers or ParserPool)(self.settings.crawl.workers)
+        try:
+            parsers.start()
+            await parsers.check()
+            originals = OriginalContents()
+            yield [
+                ContentSource(
+                    key=file_key("warc", file.path, file.size, file.beginning),
+                    read=file.read,
+                    parsers=parsers,
+                    originals=originals,
+                    wanted=wanted,
+                    archive=archive,
+                    default_archive=archive_name(file.path),
+                    now=self.clock.now(),
+                    max_decoded=self.settings.fetch.max_decoded,
+                )
+                for file in files
+            ]
+        finally:
+            parsers.close()
 
     def schedule(self) -> Schedule:
         """The schedule by the policy that the settings name."""

@@ -56,6 +56,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "webstrata import cdx archive.cdx.gz --archive archive.example.org",
         "webstrata import cdx *.cdxj --only 'https://example.org/docs/*' --dry-run",
     ),
+    "import warc": ("webstrata import warc crawl.warc.gz site.wacz", "webstrata import warc /srv/warcs --watched"),
     "import parquet": ("webstrata import parquet webpages.parquet --url 'https://example.org/{page}'",),
     "import gaps": ("webstrata import gaps observations.tsv --until 2026-11-01",),
     "import list": ("webstrata import list --json",),

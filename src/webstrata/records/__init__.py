@@ -32,6 +32,7 @@ from webstrata.records.exchange import (
 )
 from webstrata.records.history import (
     ArchivedCopy,
+    CapturedContent,
     ContentFeatures,
     CopyRow,
     Importance,
@@ -110,6 +111,7 @@ __all__ = [
     "Boost",
     "BudgetState",
     "Capture",
+    "CapturedContent",
     "Change",
     "ChangeKind",
     "CheckFinding",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from webstrata.cli.imports import cdx, gaps, listing, parquet
+from webstrata.cli.imports import cdx, gaps, listing, parquet, warc
 
 app = typer.Typer(
     help="Import copies of pages that other archives hold, so that the schedule starts with what their past teaches. "
@@ -13,6 +13,7 @@ app = typer.Typer(
 )
 
 app.command(name="cdx")(cdx.command)
+app.command(name="warc")(warc.command)
 app.command(name="parquet")(parquet.command)
 app.command(name="gaps")(gaps.command)
 app.command(name="list")(listing.command)
