@@ -27,6 +27,7 @@ from webstrata.records.exchange import (
     LargeBody,
     PostBody,
     Resource,
+    ServerAnswer,
     Validators,
     sendable_validator,
 )
@@ -162,6 +163,7 @@ __all__ = [
     "ResourceCapture",
     "RobotsState",
     "RoundTiming",
+    "ServerAnswer",
     "Sighting",
     "Signal",
     "SignalKind",

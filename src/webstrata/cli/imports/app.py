@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from webstrata.cli.imports import cdx, listing
+from webstrata.cli.imports import cdx, listing, timemap, wayback
 
 app = typer.Typer(
     help="Import copies of pages that other archives hold, so that the schedule starts with what their past teaches. "
@@ -13,4 +13,6 @@ app = typer.Typer(
 )
 
 app.command(name="cdx")(cdx.command)
+app.command(name="wayback")(wayback.command)
+app.command(name="timemap")(timemap.command)
 app.command(name="list")(listing.command)
