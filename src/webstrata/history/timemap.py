@@ -64,9 +64,9 @@ def timemap_items(body: bytes) -> Iterator[TimeMapItem] | Failure:
     if not start:
         return iter(())
     if _LINK_START.match(start):
-        return link_items(body.decode("utf-8", "replace"))
+        return _link_items(body.decode("utf-8", "replace"))
     if _LINE_START.match(start):
-        return cdxj_items(body)
+        return _cdxj_items(body)
     if start.startswith(b"{") and (found := _json_items(body)) is not None:
         return found
     index = index_answer(body)
@@ -76,8 +76,15 @@ def timemap_items(body: bytes) -> Iterator[TimeMapItem] | Failure:
 # ── link-format ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def link_items(text: str) -> Iterator[TimeMapItem]:
-    """The links of a TimeMap in link-format, or of a Link header; other links are passed over."""
+class WebLink(NamedTuple):
+    """A link of a TimeMap or a Link header (RFC 8288); names of parameters are in lower case."""
+
+    uri: str
+    parameters: dict[str, str]
+
+
+def web_links(text: str) -> Iterator[WebLink | str]:
+    """The links of a TimeMap in link-format, or of a Link header; a sentence for a place that has none."""
     at = text.find("<")
     while at >= 0:
         found = _LINK.match(text, at)
@@ -86,11 +93,18 @@ def link_items(text: str) -> Iterator[TimeMapItem]:
             yield f"not a link: {_printable(text[at : at + _SHOWN])}"
             at = end
             continue
-        parameters = {name.lower(): quoted or token for name, quoted, token in _PARAMETER.findall(found["parameters"])}
-        item = _link_item(found["uri"], parameters)
+        parameters: dict[str, str] = {}
+        for name, quoted, token in _PARAMETER.findall(found["parameters"]):
+            parameters.setdefault(name.lower(), quoted or token)
+        yield WebLink(found["uri"], parameters)
+        at = text.find("<", found.end())
+
+
+def _link_items(text: str) -> Iterator[TimeMapItem]:
+    for link in web_links(text):
+        item = link if isinstance(link, str) else _link_item(link.uri, link.parameters)
         if item is not None:
             yield item
-        at = text.find("<", found.end())
 
 
 def _link_item(uri: str, parameters: dict[str, str]) -> TimeMapItem | None:
@@ -112,8 +126,8 @@ class _MapEntry(Struct, frozen=True, gc=False):
     datetime: str = ""
 
 
-class _Mementos(Struct, frozen=True):
-    list: list[msgspec.Raw] = []
+class _Mementos(Struct, frozen=True, rename={"entries": "list"}):
+    entries: list[msgspec.Raw] = []
 
 
 class _Pages(Struct, frozen=True):
@@ -153,7 +167,7 @@ def _of_json(found: _JsonMap) -> Iterator[TimeMapItem]:
     if found.pages is not None:
         further += [page for page in (found.pages.prev, found.pages.next) if page is not None]
     yield from (FurtherMap(uri) for entry in further if (uri := _uri(entry)))
-    for raw in found.mementos.list if found.mementos is not None else ():
+    for raw in found.mementos.entries if found.mementos is not None else ():
         try:
             entry = _entry.decode(raw)
         except _BAD_JSON as problem:
@@ -183,7 +197,7 @@ _cdxj_memento = msgspec.json.Decoder(_CdxjMemento)
 _meta = msgspec.json.Decoder(_Meta)
 
 
-def cdxj_items(body: bytes) -> Iterator[TimeMapItem]:
+def _cdxj_items(body: bytes) -> Iterator[TimeMapItem]:
     """The lines of a TimeMap in CDXJ, as MemGator and ipwb write it: 14 digits and a JSON object."""
     start = 0
     while start < len(body):
