@@ -8,7 +8,8 @@
     ├── HomeError              1   the home folder is missing, in use, or from a newer version
     ├── StoreError             1   the database is unreachable, or from a newer version
     ├── ArchiveError           1   a WARC or index file is damaged or cannot be written
-    └── ParserError            1   no parser process works, whatever the content
+    ├── ParserError            1   no parser process works, whatever the content
+    └── SourceError            1   the server of another archive gives no usable answer
 
 Every message says what is wrong and what to do next.
 """
@@ -63,3 +64,7 @@ class ArchiveError(WebstrataError):
 
 class ParserError(WebstrataError):
     """No parser process works: a fault of this machine or of its limits, not of a content."""
+
+
+class SourceError(WebstrataError):
+    """The server of another archive gives no usable answer. What was read before is stored."""

@@ -6,6 +6,7 @@ archive/           WARC files; the name of a file that is still written ends in 
 index/             one sorted CDXJ segment per WARC file
 captures/          the journal and the WACZ file of each capture of a site, and the log of their certificates
 readings/          rows of datasets whose reading was interrupted; kept for one day
+cache/archives/    answers of the servers of other archives, so that an import does not ask again
 keys/              the private keys that sign packages of captures, and what is known about them
 node               the name of this archiver, which identifies its leases
 database           for which database the home was made; written when the database is created
@@ -66,6 +67,7 @@ class Home:
         self.captures = path / "captures"
         self.keys = path / "keys"
         self.readings = path / "readings"
+        self.answers = path / "cache" / "archives"
         self._fault = path / "fault"
         self._database_name = path / "database"
         self._writing = path / "writing"

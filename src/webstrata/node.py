@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from webstrata.archive.wacz.reader import WaczReader
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
+    from webstrata.flows.archive_requests import ArchiveRequests
     from webstrata.flows.capture.events import CaptureStarted
     from webstrata.flows.capture.proof import CapturePackage
     from webstrata.flows.capture.service import CaptureService
@@ -536,8 +537,8 @@ class Node:
         except OSError:
             return 0
 
-    async def gate(self, store: Store) -> PermitGate:
-        """The permit gate, with the stored politeness of hosts."""
+    async def gate(self, store: Store, *, delay_s: float | None = None, obey_robots: bool | None = None) -> PermitGate:
+        """The permit gate, with the stored politeness of hosts. The arguments replace settings."""
         from webstrata.permit.gate import PermitGate
         from webstrata.permit.spacing import PolitenessRules
 
@@ -546,12 +547,12 @@ class Node:
             PolitenessRules(
                 agent=self.agent,
                 token=polite.robots_token,
-                delay_s=polite.delay,
+                delay_s=polite.delay if delay_s is None else delay_s,
                 delay_factor=polite.delay_factor,
                 max_delay_s=polite.max_delay,
                 address_delay_s=polite.address_delay,
                 connections_per_host=polite.connections_per_host,
-                obey_robots=polite.obey_robots,
+                obey_robots=polite.obey_robots if obey_robots is None else obey_robots,
             )
         )
         gate.restore(*await store.queue.politeness())
@@ -577,6 +578,74 @@ class Node:
             yield leases
         finally:
             await leases.close()
+
+    @asynccontextmanager
+    async def cdx_server(
+        self,
+        server: str,
+        pattern: str,
+        *,
+        since: float | None = None,
+        until: float | None = None,
+        archive: str = "",
+        per_minute: float | None = None,
+        refresh: bool = False,
+    ) -> AsyncIterator[CopySource]:
+        """The copies of these pages that a CDX server lists."""
+        from webstrata.history.cdx_query import cdx_query
+        from webstrata.history.cdx_server import CdxServer
+
+        query = cdx_query(pattern, since, until)
+        async with self.archive_requests(per_minute=per_minute, refresh=refresh) as requests:
+            yield CdxServer(server, query, requests=requests, now=self.clock.now(), archive=archive)
+
+    @asynccontextmanager
+    async def timemap(
+        self,
+        text: str,
+        *,
+        server: str | None = None,
+        archive: str = "",
+        per_minute: float | None = None,
+        refresh: bool = False,
+    ) -> AsyncIterator[CopySource]:
+        """The copies that a TimeMap lists: a file, the URL of a TimeMap, or a page whose TimeMap a server has."""
+        from webstrata.history.timemap_source import TimeMaps, asked_map
+
+        now = self.clock.now()
+        if "://" not in text and (server is None or Path(text).exists()):
+            yield TimeMaps(Path(text), requests=None, now=now, archive=archive)
+            return
+        asked = asked_map(text, server)
+        async with self.archive_requests(per_minute=per_minute, refresh=refresh) as requests:
+            yield TimeMaps(asked, requests=requests, now=now, archive=archive)
+
+    @asynccontextmanager
+    async def archive_requests(
+        self, *, per_minute: float | None = None, refresh: bool = False
+    ) -> AsyncIterator[ArchiveRequests]:
+        """Requests to the servers of other archives: at most so many per minute and host (default: 24)."""
+        from webstrata.flows.archive_requests import REQUESTS_PER_MINUTE, ArchiveRequests
+        from webstrata.flows.crawl.requests.polite_client import PoliteClient
+        from webstrata.history.answer_cache import AnswerCache
+
+        delay_s = 60 / per_minute if per_minute else max(60 / REQUESTS_PER_MINUTE, self.settings.polite.delay)
+        async with AsyncExitStack() as stack:
+            store = await stack.enter_async_context(self.store())
+            gate = await self.gate(store, delay_s=delay_s, obey_robots=False)
+            leases = await stack.enter_async_context(self.host_leases(store, gate))
+            web = self.web()
+            stack.push_async_callback(web.close)
+            client = PoliteClient(web, gate, self.clock, leases=leases)
+            stack.push_async_callback(client.close)
+            yield ArchiveRequests(
+                client,
+                self.clock,
+                AnswerCache(self.home.answers),
+                max_decoded=self.settings.fetch.max_decoded,
+                total_s=self.settings.fetch.total_timeout,
+                refresh=refresh,
+            )
 
     def web(self) -> HttpWeb:
         from webstrata.archive.warc.room import free_bytes

@@ -59,6 +59,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "import warc": ("webstrata import warc crawl.warc.gz site.wacz", "webstrata import warc /srv/warcs --watched"),
     "import parquet": ("webstrata import parquet webpages.parquet --url 'https://example.org/{page}'",),
     "import gaps": ("webstrata import gaps observations.tsv --until 2026-11-01",),
+    "import wayback": (
+        "webstrata import wayback https://example.org/",
+        "webstrata import wayback 'example.org/*' --depth 2 --from 2024",
+        "webstrata import wayback https://example.org/ --server http://localhost:8080/collection/cdx --per-minute 600",
+    ),
+    "import timemap": (
+        "webstrata import timemap https://example.org/ --server https://web.archive.org/web/timemap/link/",
+        "webstrata import timemap saved.link --dry-run",
+    ),
     "import list": ("webstrata import list --json",),
     "export wacz": ("webstrata export wacz site.wacz --url https://example.org/ --match host",),
     "export warc": ("webstrata export warc november.warc.gz --from 2026-11-01 --to 2026-11-30",),

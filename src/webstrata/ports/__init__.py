@@ -1,6 +1,7 @@
 """Ports: Protocols for what the outside world provides. Adapters implement them, `node` wires them, flows use them."""
 
 from webstrata.ports.archive import Archive, Evidence, StoredCapture
+from webstrata.ports.archive_server import AnswerCheck, AnswerStore, ArchiveServer
 from webstrata.ports.budgets import BudgetStore, ReservationPlan
 from webstrata.ports.clock import Clock
 from webstrata.ports.copies import ArchiveCopies
@@ -18,8 +19,11 @@ from webstrata.ports.visit_log import VisitLog
 from webstrata.ports.web import BeforeSend, Handler, VisitClient, Web
 
 __all__ = [
+    "AnswerCheck",
+    "AnswerStore",
     "Archive",
     "ArchiveCopies",
+    "ArchiveServer",
     "BeforeSend",
     "BudgetStore",
     "Clock",

@@ -27,6 +27,7 @@ from webstrata.records.exchange import (
     LargeBody,
     PostBody,
     Resource,
+    ServerAnswer,
     Validators,
     sendable_validator,
 )
@@ -164,6 +165,7 @@ __all__ = [
     "ResourceCapture",
     "RobotsState",
     "RoundTiming",
+    "ServerAnswer",
     "Sighting",
     "Signal",
     "SignalKind",

@@ -185,3 +185,14 @@ class Resource(Struct, frozen=True, kw_only=True, gc=False):
     at: float
     content_type: str
     body: bytes
+
+
+class ServerAnswer(Struct, frozen=True, kw_only=True):
+    """A successful answer of an archive's server."""
+
+    url: str
+    """Where the answer came from, after redirects."""
+    status: int = 200
+    """200, or 404: the server has nothing for the request."""
+    body: bytes = b""
+    """Without content coding."""
