@@ -33,6 +33,18 @@ def test_a_link_has_the_same_value_in_http_and_https() -> None:
     assert link_value("https://example.org/b/") == link_value("http://example.org/b")
 
 
+def test_the_port_belongs_to_the_host() -> None:
+    """A link is internal if it leads to the same host and port."""
+    body = b'<html><body><a href="/a">a</a> <a href="http://example.org/">other port</a></body></html>'
+    url = "http://example.org:8000/page.html"
+    rows = np.frombuffer(copy_links(observe(body, "text/html", url).linked, url), COPY_LINK)
+    kinds = dict(zip(rows["value"].tolist(), rows["kind"].tolist(), strict=True))
+    assert kinds == {
+        link_value("http://example.org:8000/a"): LinkKind.INTERNAL,
+        link_value("http://example.org/"): LinkKind.EXTERNAL,
+    }
+
+
 def test_no_links() -> None:
     """A content without links has no rows, which differs from a content that was not read."""
     assert copy_links(observe(b"text", "text/plain", URL).linked, URL) == b""

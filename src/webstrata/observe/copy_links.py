@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
-from webstrata.columns import COPY_LINK, LinkKind
-from webstrata.observe.html.links import PageLinks
+import numpy as np
+from numpy.typing import NDArray
+
+from webstrata.columns import COPY_LINK, LINK, LinkKind
+from webstrata.observe.html.links import PageLinks, home_of
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.kernel.python_links import link_kind
-from webstrata.urls import host_of
 
 _ROW = np.dtype([("value", "<u8"), ("shape", "<u4")])
-_KINDS = {"internal": LinkKind.INTERNAL, "external": LinkKind.EXTERNAL, "documents": LinkKind.DOCUMENT}
+_KINDS = {"external": LinkKind.EXTERNAL, "documents": LinkKind.DOCUMENT}
 
 
 def copy_links(linked: PageLinks, url: str) -> bytes:
     """The links of the page with this canonical URL, as packed rows of `COPY_LINK`, sorted, each link once. E-mail
-    addresses and telephone numbers are left out."""
-    home = host_of(url).removeprefix("www.")
-    values = np.frombuffer(KERNEL.link_rows(linked.packed), _ROW)["value"]
+    addresses and telephone numbers are left out.
+
+    The page's hashes are computed already; only links that are not internal are hashed again, to find theirs.
+    """
+    values = np.frombuffer(linked.hashes, LINK)
     rows = np.zeros(len(values), COPY_LINK)
     rows["value"] = values
-    rows["kind"] = [_KINDS[link_kind(target, home)] for target in linked.urls]
-    first = np.unique(rows["value"], return_index=True)[1]
-    return rows[first].tobytes()
+    if linked.external or linked.documents:
+        home = home_of(url)
+        by_kind: dict[LinkKind, list[str]] = {kind: [] for kind in _KINDS.values()}
+        for target in linked.urls:
+            kind = _KINDS.get(link_kind(target, home))
+            if kind is not None:
+                by_kind[kind].append(target)
+        for kind, targets in by_kind.items():
+            rows["kind"][_places(values, targets)] = kind
+    if linked.packed_contacts:
+        rows = np.delete(rows, _places(values, linked.contacts))
+    return rows.tobytes()
+
+
+def _places(values: NDArray[np.uint64], texts: Iterable[str]) -> NDArray[np.intp]:
+    """Where the hashes of these texts are among the sorted ones."""
+    return np.searchsorted(values, _values(texts))
+
+
+def _values(texts: Iterable[str]) -> NDArray[np.uint64]:
+    packed = "".join([f"{text}\0" for text in texts]).encode()
+    found: NDArray[np.uint64] = np.frombuffer(KERNEL.link_rows(packed), _ROW)["value"]
+    return found
 
 
 def link_value(url: str) -> int:
     """The hash of a link to this canonical URL, as in `COPY_LINK` and `SEEN_LINK`."""
-    return int(np.frombuffer(KERNEL.link_rows(url.encode() + b"\0"), _ROW)["value"][0])
+    return int(_values([url])[0])

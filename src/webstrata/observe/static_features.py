@@ -14,14 +14,16 @@ from webstrata.observe.media import HTML
 from webstrata.observe.page import ObservedContent
 
 _TAGS = {
-    "images": b"<img",
-    "scripts": b"<script",
-    "tables": b"<table",
-    "forms": b"<form",
-    "headings": b"<h2",
-    "list_items": b"<li",
-    "times": b"<time",
+    "images": b"img",
+    "scripts": b"script",
+    "tables": b"table",
+    "forms": b"form",
+    "headings": b"h2",
+    "list_items": b"li",
+    "times": b"time",
 }
+_TAG = re.compile(b"<(" + b"|".join(_TAGS.values()) + b")")
+"""One pass over the body takes a third of the time of a count for each tag."""
 _DATE = re.compile(r"/(?:19|20)\d\d(?:[/_-]?(?:0[1-9]|1[0-2]))?(?=[/_.-]|$)")
 _FEEDS = frozenset({"feed", "sitemap"})
 
@@ -39,7 +41,7 @@ def static_features(
     """The features of a content with this canonical URL; `body` has no content coding. `headers`: names in lower case;
     without them, no header is known to be present."""
     fingerprint, is_page = observed.fingerprint, observed.fingerprint.media_type in HTML
-    content = body.lower() if is_page else b""
+    tags = _TAG.findall(body.lower()) if is_page else []
     features = {
         "size": fingerprint.size,
         "words": observed.spaces,
@@ -49,7 +51,7 @@ def static_features(
         "document_links": fingerprint.document_links,
         "emails": sum(contact.startswith("mailto:") for contact in observed.linked.contacts),
         "feeds": len(observed.feeds),
-        **{name: content.count(tag) for name, tag in _TAGS.items()},
+        **{name: tags.count(tag) for name, tag in _TAGS.items()},
         **_url_features(url),
         "has_last_modified": "last-modified" in (headers or {}),
         "is_page": is_page,

@@ -91,7 +91,7 @@ from webstrata.records.signals import (
     SourceCheck,
 )
 from webstrata.records.totals import Contradiction, EngineCheck, HostDayTotals, StoreTotals
-from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
+from webstrata.records.visits import Batch, ContentFacts, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
     "ATTRIBUTE_KINDS",
@@ -118,6 +118,7 @@ __all__ = [
     "CheckFinding",
     "CheckResult",
     "ClockReading",
+    "ContentFacts",
     "ContentFeatures",
     "Contradiction",
     "CopyRow",

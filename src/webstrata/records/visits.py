@@ -90,11 +90,24 @@ class FinishedVisit(Struct, frozen=True, kw_only=True, gc=False):
     page: Page
 
 
+class ContentFacts(Struct, frozen=True, kw_only=True, gc=False):
+    """What a first or a changed version of a page says besides the version."""
+
+    page_id: int
+    at: float
+    features: dict[str, float]
+    """Its static features."""
+    links: bytes | None = None
+    """Its links, as sorted rows of `columns.COPY_LINK`; None if it has no layer of links."""
+
+
 class Batch(Struct, frozen=True, kw_only=True, gc=False):
     """What one transaction writes, after the archive has been synced."""
 
     entries: tuple[FinishedVisit, ...] = ()
     originals: tuple[Original, ...] = ()
+    contents: tuple[ContentFacts, ...] = ()
+    """Of the first and changed versions among the visits."""
     discovered: tuple[NewPage, ...] = ()
     """Newly discovered pages; they are due now."""
     finds: tuple[SiteFind, ...] = ()

@@ -1,4 +1,5 @@
-"""Committing a batch of visits in one transaction: pages, log, originals, discoveries, signals, politeness, counts."""
+"""Committing a batch of visits in one transaction: pages, log, originals, facts, discoveries, signals, politeness,
+counts."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
 from webstrata.records import Batch, FinishedVisit, Original
 from webstrata.remember import queue, reservations, rows, signals
+from webstrata.remember.history.features import put_features
+from webstrata.remember.history.links import add_links
 from webstrata.remember.hosts import politeness, templates
 from webstrata.remember.page_rules import without_validators
 from webstrata.remember.pages import adopt, adoptable_ids, insert_pages
@@ -52,6 +55,8 @@ def commit(connection: Connection, batch: Batch, now: float, home: str = "") -> 
     fresh = _unlogged(connection, entries)
     insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
     _insert_originals(connection, batch, home)
+    put_features(connection, [(one.page_id, one.at, one.features) for one in batch.contents])
+    add_links(connection, [(one.page_id, one.at, one.links) for one in batch.contents if one.links is not None])
     insert_pages(connection, found, now, delta)
     adopt(connection, found, adopted, now, delta)
     queue.wake(connection, batch.wake)

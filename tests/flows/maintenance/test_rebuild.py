@@ -17,6 +17,7 @@ from tests.flows.capture.capturing import capture
 from tests.flows.conftest import DAILY, DAY_S, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply
 from webstrata.archive.warc.visits import ArchivedVisits
+from webstrata.columns import SEEN_LINK
 from webstrata.records import Page, PageRole, PageRules, PageState, Visit
 
 A = "http://a.test"
@@ -40,6 +41,21 @@ def state(page: Page) -> dict[str, Any]:
     }
 
 
+async def facts(archiver: Archiver, pages: dict[str, Page]) -> dict[str, Any]:
+    """The stored features and links of each page."""
+    ids = [page.id for page in pages.values()]
+    async with archiver.node.store() as store:
+        features, links = await store.facts.features(ids), await store.facts.links(ids)
+    rows = {page_id: np.frombuffer(packed, SEEN_LINK) for page_id, packed in links.items()}
+    return {
+        url: (
+            features.get(page.id),
+            [(int(row["value"]), int(row["kind"]), round(row["first_at"], 6)) for row in rows.get(page.id, ())],
+        )
+        for url, page in pages.items()
+    }
+
+
 async def rebuilt(archiver: Archiver) -> None:
     """Delete the database and build it again."""
     await archiver.close()
@@ -50,11 +66,13 @@ async def rebuilt(archiver: Archiver) -> None:
 
 
 async def compare(archiver: Archiver) -> None:
-    """Rebuild, and compare all visits with a response, all pages that have one, and the originals."""
+    """Rebuild, and compare all visits with a response, all pages that have one, the originals, features and links."""
     pages = await archiver.pages()
+    said = await facts(archiver, pages)
     visits = {url: await archiver.visits(url) for url in pages}
     await rebuilt(archiver)
     again = await archiver.pages()
+    assert await facts(archiver, again) == {url: said[url] for url in again}
     assert again.keys() == {url for url in pages if any(visit.position or visit.hops for visit in visits[url])}
     for url, page in again.items():
         archived = [visit for visit in visits[url] if visit.position or visit.hops]

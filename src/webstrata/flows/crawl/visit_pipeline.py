@@ -38,6 +38,7 @@ from webstrata.records import (
     AddressState,
     Batch,
     Capture,
+    ContentFacts,
     Exchange,
     HostState,
     NewPage,
@@ -243,6 +244,7 @@ class VisitPipeline:
             Batch(
                 entries=tuple(finished),
                 originals=tuple(new_originals(captures, written)),
+                contents=tuple(_content_facts(judged)),
                 discovered=tuple(pages),
                 finds=discovery.take_finds(),
                 wake=tuple(wake),
@@ -304,6 +306,23 @@ class VisitPipeline:
             discovery.add_known(await self._store.pages.settled(sorted(links)))
         if keys := discovery.robots_keys().union(*(discovery.keys(*pair) for pair in read)):
             discovery.add_finds(await self._store.pages.finds(sorted(keys)))
+
+
+def _content_facts(judged: Sequence[JudgedVisit]) -> list[ContentFacts]:
+    """What the first and changed versions say. Requisites are left out: nothing is learned from them."""
+    return [
+        ContentFacts(
+            page_id=verdict.result.page.id,
+            at=verdict.result.at,
+            features=verdict.parsed.features,
+            links=verdict.parsed.seen_links,
+        )
+        for verdict in judged
+        if verdict.parsed is not None
+        and verdict.parsed.features
+        and verdict.change is not None
+        and verdict.result.page.role is not PageRole.REQUISITE
+    ]
 
 
 def _discovered(judged: Sequence[JudgedVisit], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:

@@ -116,7 +116,7 @@ class LinkResolver:
         """
         root = (_joined(self._root, "/") or "").encode()
         folder = b"" if self._long else (_joined(self._folder, ".") or "").encode()
-        table = KERNEL.collect_links(hrefs, spans, root=root, folder=folder, home=_host(page), resolve=self.resolve)
+        table = KERNEL.collect_links(hrefs, spans, root=root, folder=folder, home=home_of(page), resolve=self.resolve)
         return PageLinks(
             packed=table.urls,
             digest=hashlib.sha256(table.sorted_texts).hexdigest(),
@@ -153,7 +153,7 @@ def _joined(base: str, href: str) -> str | None:
     return join(base, href)
 
 
-def _host(url: str) -> str:
+def home_of(url: str) -> str:
     """The host of a URL with its port, without `www.`."""
     return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 

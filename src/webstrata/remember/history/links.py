@@ -1,10 +1,14 @@
 """The links that were ever seen on pages, each with the time of the first content that has it.
 
 The order of imports does not matter: of two contents with a link, the earlier one is the first.
+
+A row holds the number of links (four bytes), their hashes, which no compression makes smaller, then their kinds and
+times, compressed: most links of a page have the same ones.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,40 +16,47 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from webstrata.columns import COPY_LINK, SEEN_LINK
+from webstrata.columns import COPY_LINK, LINK, SEEN_LINK
 from webstrata.remember import statements
-from webstrata.remember.statements import chunks
+from webstrata.remember.statements import chunks, execute_among
 from webstrata.remember.tables import page_links, pages
 
 MAX_LINKS = 20_000
 """Links that are kept of a page: the earliest ones."""
 
+SeenLinks = NDArray[np.void]
+"""Rows of `SEEN_LINK`, sorted by link, each link once."""
+
 
 def add_links(connection: Connection, found: Sequence[tuple[int, float, bytes]]) -> None:
-    """Add the links of contents: (page id, time, packed rows of `COPY_LINK`)."""
-    by_page: dict[int, list[NDArray[np.void]]] = {}
+    """Add the links of contents: (page id, time, packed rows of `COPY_LINK`). The transaction has locked the pages:
+    two writers would each lose the links that the other one adds."""
+    by_page: dict[int, list[SeenLinks]] = {}
     for page_id, at, packed in found:
         by_page.setdefault(page_id, []).append(_seen(packed, at))
-    before = links_of(connection, list(by_page))
+    before = dict(_rows(connection, list(by_page)))
     rows: list[dict[str, Any]] = []
     for page_id, seen in by_page.items():
-        stored = np.frombuffer(before.get(page_id, b""), dtype=SEEN_LINK)
-        merged = _earliest(np.concatenate([stored, *seen])).tobytes()
-        if merged != before.get(page_id):
-            rows.append({"page_id": page_id, "links": merged})
+        stored = before.get(page_id)
+        contents = seen if stored is None else [_unpacked(stored), *seen]
+        # The rows of one content are sorted already, each link once.
+        merged = contents[0][:MAX_LINKS] if len(contents) == 1 else _earliest(np.concatenate(contents))
+        packed = _packed(merged)
+        if packed != stored:
+            rows.append({"page_id": page_id, "links": packed})
     statements.put(connection, page_links, "page_id", rows)
 
 
-def _seen(packed: bytes, at: float) -> NDArray[np.void]:
+def _seen(packed: bytes, at: float) -> SeenLinks:
     links = np.frombuffer(packed, dtype=COPY_LINK)
     seen = np.empty(len(links), dtype=SEEN_LINK)
     seen["value"], seen["kind"], seen["first_at"] = links["value"], links["kind"], at
     return seen
 
 
-def _earliest(links: NDArray[np.void]) -> NDArray[np.void]:
+def _earliest(links: SeenLinks) -> SeenLinks:
     """Each link once, with its earliest time, sorted by link."""
-    ordered = links[np.lexsort((links["first_at"], links["value"]))]
+    ordered = links[np.lexsort((links["kind"], links["first_at"], links["value"]))]
     is_first = np.ones(len(ordered), dtype=bool)
     is_first[1:] = ordered["value"][1:] != ordered["value"][:-1]
     unique = ordered[is_first]
@@ -55,15 +66,41 @@ def _earliest(links: NDArray[np.void]) -> NDArray[np.void]:
     return unique
 
 
+# ── rows of the table ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _packed(links: SeenLinks) -> bytes:
+    rest = zlib.compress(links["kind"].tobytes() + links["first_at"].tobytes(), 1)
+    return len(links).to_bytes(4, "little") + links["value"].tobytes() + rest
+
+
+def _unpacked(stored: bytes) -> SeenLinks:
+    number = int.from_bytes(stored[:4], "little")
+    end = 4 + LINK.itemsize * number
+    rest = zlib.decompress(stored[end:])
+    links = np.empty(number, dtype=SEEN_LINK)
+    links["value"] = np.frombuffer(stored[4:end], dtype=LINK)
+    links["kind"] = np.frombuffer(rest[:number], dtype=COPY_LINK["kind"])
+    links["first_at"] = np.frombuffer(rest[number:], dtype=SEEN_LINK["first_at"])
+    return links
+
+
 def links_of(connection: Connection, ids: Sequence[int]) -> dict[int, bytes]:
     """The links of these pages, packed."""
-    return {
-        page_id: links
+    return {page_id: _unpacked(stored).tobytes() for page_id, stored in _rows(connection, ids)}
+
+
+def _rows(connection: Connection, ids: Sequence[int]) -> list[tuple[int, bytes]]:
+    """(Page id, links as stored) of these pages."""
+    return [
+        (page_id, bytes(stored))
         for chunk in chunks(sorted(set(ids)))
-        for page_id, links in connection.execute(
-            select(page_links.c.page_id, page_links.c.links).where(page_links.c.page_id.in_(chunk))
-        )
-    }
+        for page_id, stored in execute_among(connection, _stored, chunk)
+    ]
+
+
+def _stored(among: Any) -> Any:
+    return select(page_links.c.page_id, page_links.c.links).where(among(page_links.c.page_id))
 
 
 def links_after(connection: Connection, after: int, limit: int) -> list[tuple[int, str, bytes]]:
@@ -74,4 +111,4 @@ def links_after(connection: Connection, after: int, limit: int) -> list[tuple[in
         .where(page_links.c.page_id > after)
     )
     found = connection.execute(query.order_by(page_links.c.page_id).limit(limit))
-    return [(page_id, url, links) for page_id, url, links in found]
+    return [(page_id, url, _unpacked(bytes(links)).tobytes()) for page_id, url, links in found]
