@@ -36,6 +36,7 @@ from webstrata.records.history import (
     Importance,
     ImportProgress,
     ReadBatch,
+    SightedPage,
     SkippedRow,
     SkipReason,
 )
@@ -160,6 +161,7 @@ __all__ = [
     "ResourceCapture",
     "RobotsState",
     "RoundTiming",
+    "SightedPage",
     "Sighting",
     "Signal",
     "SignalKind",

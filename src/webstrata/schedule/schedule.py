@@ -16,7 +16,7 @@ from webstrata.columns import State
 from webstrata.records import Page
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
-from webstrata.schedule.policy import Bounds, TimerPolicy
+from webstrata.schedule.policy import Bounds, TimerPolicy, ValuePolicy
 from webstrata.schedule.registry import budgeted_policy, is_budgeted, policy
 from webstrata.schedule.value_schedule import ValueSchedule
 
@@ -25,6 +25,9 @@ class Schedule(Protocol):
     """A `TimerSchedule` or a `ValueSchedule`."""
 
     overrides: Overrides
+
+    @property
+    def policy(self) -> TimerPolicy | ValuePolicy: ...
 
     @property
     def ranking(self) -> ValueSchedule | None:
@@ -56,6 +59,11 @@ class Schedule(Protocol):
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """The next visit of each page after these visits."""
+        ...
+
+    def is_learned(self, page: Page) -> bool:
+        """Whether the page was never visited, and its first visit teaches something if it is compared with the last of
+        its copies in archives."""
         ...
 
     def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
@@ -90,6 +98,9 @@ class TimerSchedule:
 
     def unchanged(self, pages: Sequence[Page], until: Sequence[float], now: float) -> list[float]:
         return past_unchanged(pages, until)
+
+    def is_learned(self, page: Page) -> bool:
+        return False  # a timer learns from visits at its own intervals
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """Let the policy learn from the visits, then get all intervals with one call."""
