@@ -16,24 +16,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.clock import DAY_S
-from webstrata.columns import pack
 from webstrata.ports import Store
-from webstrata.predict.activity import Belief
-from webstrata.predict.start_belief import FirstSight
 from webstrata.records import CopyRow, SightedPage
-from webstrata.schedule.page_table import MAX_SITES, packed_events
+from webstrata.schedule.page_table import MAX_SITES
 from webstrata.schedule.past_copies import (
     CHANGED,
     SAME,
     UNKNOWN,
+    PastPages,
     PastSightings,
     joined_sightings,
-    learn_sightings,
-    timer_states,
 )
-from webstrata.schedule.policy_state import PolicyState
-from webstrata.schedule.schedule import Schedule, TimerSchedule
-from webstrata.schedule.value_schedule import ValueSchedule
+from webstrata.schedule.schedule import Schedule
 
 _PAGES = 20_000
 """Pages that are learned together: whole hosts, and parts of larger ones."""
@@ -79,9 +73,15 @@ async def learn_copies(
             found = await store.copies.sighted_pages(part)
             for begin in range(0, len(found), _PAGES):
                 pages = found[begin : begin + _PAGES]
-                prior = await _prior(store, pages, None if schedule.ranking is None else schedule.ranking.first_sight)
-                past, copies = await _past_sightings(store, pages)
-                states, events = _learned(schedule, pages, past, prior, now, has_events=has_events)
+                sightings, copies = await _past_sightings(store, pages)
+                past = PastPages(
+                    sightings=sightings,
+                    hosts=[page.host for page in pages],
+                    features=await _features(store, pages) if schedule.uses_features else None,
+                    has_events=has_events,
+                )
+                packed, events = schedule.learn_past(past, now)
+                states = [(page.page_id, state) for page, state in zip(pages, packed, strict=True) if page.has_copies]
                 await store.copies.save_learned(schedule.policy.name, states, events if begin == 0 else [], now)
                 learned = replace(learned, pages=learned.pages + len(states), copies=learned.copies + copies)
                 on_learned(learned.pages, total)
@@ -101,37 +101,10 @@ def _parts(hosts: Sequence[tuple[str, int]]) -> list[list[str]]:
     return parts
 
 
-async def _prior(store: Store, pages: Sequence[SightedPage], first_sight: FirstSight | None) -> Belief | None:
-    """What is expected of the pages from their contents."""
-    if first_sight is None:
-        return None
+async def _features(store: Store, pages: Sequence[SightedPage]) -> list[dict[str, float]]:
+    """The features of the pages' contents; empty where none are known."""
     features = await store.facts.features([page.page_id for page in pages])
-    return first_sight([features.get(page.page_id, {}) for page in pages]) if features else None
-
-
-def _learned(
-    schedule: Schedule,
-    pages: Sequence[SightedPage],
-    past: PastSightings,
-    prior: Belief | None,
-    now: float,
-    *,
-    has_events: bool,
-) -> tuple[list[tuple[int, bytes]], list[tuple[str, bytes]]]:
-    """(page id, state) of the pages that have copies, and (host, packed events)."""
-    kept = [row for row, page in enumerate(pages) if page.has_copies]
-    ids = [pages[row].page_id for row in kept]
-    if isinstance(schedule, TimerSchedule):
-        states = timer_states(schedule.policy, past, len(pages))
-        return list(zip(ids, pack(states[kept]), strict=True)), []
-    assert isinstance(schedule, ValueSchedule)
-    names, site = np.unique(np.array([page.host for page in pages]), return_inverse=True)
-    table = PolicyState(schedule.policy, site.astype(np.intp), now=now / DAY_S, has_events=has_events)
-    if prior is not None:
-        table.policy.expect(table.state, table.rows, prior)
-    learn_sightings(table, past)
-    events = [] if table.site_state is None else [packed_events(row) for row in table.site_state]
-    return list(zip(ids, pack(table.state[kept]), strict=True)), list(zip(names.tolist(), events, strict=bool(events)))
+    return [features.get(page.page_id, {}) for page in pages]
 
 
 # ── sightings ───────────────────────────────────────────────────────────────────────────────────────────────

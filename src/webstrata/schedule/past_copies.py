@@ -6,6 +6,8 @@ the beliefs of all of them. Nothing is learned between two sightings whose conte
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -32,6 +34,17 @@ class PastSightings(Struct, frozen=True, kw_only=True):
     def firsts(self) -> NDArray[np.intp]:
         """The indices of the first sightings."""
         return np.flatnonzero(np.diff(self.page, prepend=-1) != 0)
+
+
+class PastPages(Struct, frozen=True, kw_only=True):
+    """Pages whose copies and visits are learned together. One entry for each page, in the columns but the sightings."""
+
+    sightings: PastSightings
+    hosts: Sequence[str]
+    features: Sequence[Mapping[str, float]] | None = None
+    """The static features of the pages' contents; empty where none are known; None: they are not asked for."""
+    has_events: bool = True
+    """The joint events of the hosts are learned, too."""
 
 
 def joined_sightings(copies: PastSightings, visits: PastSightings) -> PastSightings:

@@ -12,10 +12,11 @@ from typing import Protocol
 import numpy as np
 
 from webstrata.clock import DAY_S, span
-from webstrata.columns import State
+from webstrata.columns import State, pack
 from webstrata.records import Page
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
+from webstrata.schedule.past_copies import PastPages, timer_states
 from webstrata.schedule.policy import Bounds, TimerPolicy, ValuePolicy
 from webstrata.schedule.registry import budgeted_policy, is_budgeted, policy
 from webstrata.schedule.value_schedule import ValueSchedule
@@ -57,6 +58,15 @@ class Schedule(Protocol):
         say. Call it before `after_seen`."""
         ...
 
+    @property
+    def uses_features(self) -> bool:
+        """Whether the static features of contents matter for what is expected of their pages."""
+        ...
+
+    def learn_past(self, past: PastPages, now: float) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        """The packed state of each page after its copies and visits, and (host, packed events) of their sites."""
+        ...
+
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """The next visit of each page after these visits."""
         ...
@@ -83,6 +93,7 @@ class TimerSchedule:
     weighs_announcements = False
     """A page that a trusted feed or sitemap announces is due at once."""
     first_price = 1e-6
+    uses_features = False
 
     def __init__(self, policy: TimerPolicy, limits: IntervalLimits | None = None) -> None:
         """`limits` apply where no override sets others."""
@@ -98,6 +109,9 @@ class TimerSchedule:
 
     def unchanged(self, pages: Sequence[Page], until: Sequence[float], now: float) -> list[float]:
         return past_unchanged(pages, until)
+
+    def learn_past(self, past: PastPages, now: float) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        return pack(timer_states(self.policy, past.sightings, len(past.hosts))), []
 
     def is_learned(self, page: Page) -> bool:
         return False  # a timer learns from visits at its own intervals

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from webstrata.clock import DAY_S, span
-from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.columns import Column, Days, Flags, Rows, pack
 from webstrata.predict.prior import ANY_PAGE
 from webstrata.predict.start_belief import FirstSight
 from webstrata.records import Page
@@ -21,8 +21,10 @@ from webstrata.schedule.byte_cost import HEAD_BYTES
 from webstrata.schedule.crossing import PriceForecast, crossing_days
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
-from webstrata.schedule.page_table import PageTable
+from webstrata.schedule.page_table import PageTable, packed_events
+from webstrata.schedule.past_copies import PastPages, learn_sightings
 from webstrata.schedule.policy import ValuePolicy
+from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.source_choice import choose_sources, discovery_worth, moved_price, source_worth
 
 _NEVER_SEEN = "never seen yet: visited at once, as far as the budget goes"
@@ -173,6 +175,25 @@ class ValueSchedule:
         scale: Column = self.price / np.maximum(needed * weights, 1e-30)
         return scale
 
+    # ── what archives know ──────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def uses_features(self) -> bool:
+        return self.first_sight is not None
+
+    def learn_past(self, past: PastPages, now: float) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        hosts, site = np.unique(np.array(past.hosts), return_inverse=True)
+        table = PolicyState(self.policy, site.astype(np.intp), now=now / DAY_S, has_events=past.has_events)
+        if self.first_sight is not None and past.features is not None:
+            self.policy.expect(table.state, table.rows, self.first_sight(past.features))
+        learn_sightings(table, past.sightings)
+        events = [] if table.site_state is None else [packed_events(row) for row in table.site_state]
+        return pack(table.state), list(zip(hosts.tolist(), events, strict=False))
+
+    def is_learned(self, page: Page) -> bool:
+        has_state = page.policy == self.policy.name and len(page.policy_state) == self.policy.dtype.itemsize
+        return page.last_seen_at is None and has_state
+
     # ── after visits ────────────────────────────────────────────────────────────────────────────────────────
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
@@ -209,10 +230,6 @@ class ValueSchedule:
             features = [seen.features for seen, is_new in zip(batch, new.tolist(), strict=True) if is_new]
             pages.start(rows[new], at[new], None if self.first_sight is None else self.first_sight(features))
         return known
-
-    def is_learned(self, page: Page) -> bool:
-        has_state = page.policy == self.policy.name and len(page.policy_state) == self.policy.dtype.itemsize
-        return page.last_seen_at is None and has_state
 
     def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
         """The page is retried, and is not chosen by its value before a visit succeeds."""
