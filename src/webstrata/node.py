@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from webstrata.flows.crawl.selection.round_selector import RoundSelector
     from webstrata.flows.crawl.visit_batcher import CrawlProgress
     from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+    from webstrata.flows.learn_copies import LearnedCopies, OnLearned
     from webstrata.flows.maintenance.rebuild import RebuildResult
     from webstrata.flows.parsers.parser_pool import ParserPool
     from webstrata.permit.gate import PermitGate
@@ -747,6 +748,13 @@ class Node:
         fetch = self.settings.fetch
         return fetch.total_timeout * max(0.0, fetch.max_body / max(1, fetch.max_parsed) - 1)
 
+    async def learn_from_copies(self, on_learned: OnLearned = lambda done, total: None) -> LearnedCopies:
+        """Let the policy learn from all imported copies that it has not learned from yet."""
+        from webstrata.flows.learn_copies import learn_copies
+
+        async with self.store() as store:
+            return await learn_copies(store, self.schedule(), self.clock.now(), on_learned=on_learned)
+
     @asynccontextmanager
     async def crawling(
         self,
@@ -766,11 +774,14 @@ class Node:
         from webstrata.flows.crawl.selection.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.selection.round_selector import RoundSelector
         from webstrata.flows.crawl.selection.slot_fitter import SlotFitter
+        from webstrata.flows.learn_copies import learn_copies
         from webstrata.schedule.budget import DEFAULT_RATE
 
         async with self._crawl_parts(wrap_web) as parts:
             if count := await parts.store.queue.end_leases(self.home.node_name):
                 log.info("%d visits that an earlier run did not finish are due again", count)
+            if learned := (await learn_copies(parts.store, parts.schedule, self.clock.now())).pages:
+                log.info("the policy has learned from copies of %d pages in archives", learned)
             ranks = parts.schedule.ranking is not None
             ledger = BudgetLedger(
                 self.budget,

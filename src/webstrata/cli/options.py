@@ -72,6 +72,16 @@ RecordedOption = Annotated[
     ),
 ]
 
+CopiesOption = Annotated[
+    str,
+    typer.Option(
+        "--copies",
+        metavar="KIND",
+        help="When the copies of --history-days were taken: archive (irregular, 2 to 30 days apart on average, as an "
+        "archive has them) or weekly.",
+    ),
+]
+
 # ── which page, which time ──────────────────────────────────────────────────────────────────────────────────
 
 UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]

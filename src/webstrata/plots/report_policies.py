@@ -40,7 +40,7 @@ def write_report(folder: Path, experiment: PolicyExperiment, results: PolicyResu
 def _page(experiment: PolicyExperiment, results: PolicyResults, plots: Sequence[Path]) -> str:
     conditions = [f"{counted(results.pages, 'page')}, {counted(format(experiment.days, 'g'), 'day')}"]
     if experiment.history_days:
-        conditions.append(f"preceded by {experiment.history_days:g} days of weekly archive copies")
+        conditions.append(f"preceded by {experiment.history_days:g} days of copies ({experiment.copies})")
     if experiment.lists_days is not None:
         conditions.append(
             f"a dated list of each site, fetched at most every {experiment.lists_days:g} days "

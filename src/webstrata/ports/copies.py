@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from webstrata.records import ArchivedCopy, CopyRow, ImportProgress
+from webstrata.records import ArchivedCopy, CopyRow, ImportProgress, SightedPage
 
 
 class ArchiveCopies(Protocol):
@@ -15,7 +15,8 @@ class ArchiveCopies(Protocol):
         """Store copies together with the progress of their import, in one transaction; for each copy whether it is new.
 
         Pages that are not stored are added in the state `captured`: they are known and not visited. Of several copies
-        of a page at one time the first is kept; a later one adds what the first lacks (digest, text, links).
+        of a page at one time the first is kept; a later one adds what the first lacks (digest, text, links). What
+        is new has not been learned yet (`hosts_to_learn`).
         """
         ...
 
@@ -49,8 +50,16 @@ class ArchiveCopies(Protocol):
     ) -> None:
         """Store states that a policy learned from copies: (page id, packed state), (host, packed events).
 
-        A page that was visited after `now` keeps its state.
+        A page that was visited after `now` keeps its state; its copies have still to be learned.
         """
+        ...
+
+    async def hosts_to_learn(self, policy: str) -> list[tuple[str, int]]:
+        """(host, pages with copies) of the hosts with a page of which this policy has not learned all copies."""
+        ...
+
+    async def sighted_pages(self, hosts: Sequence[str]) -> list[SightedPage]:
+        """The pages of these hosts of which there are copies or own visits, without requisites and sitemaps, by id."""
         ...
 
     async def learned_at(self) -> float | None:

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.columns import Column, Flags, State, columns
+from webstrata.columns import Column, Days, Flags, State, columns
 
 DayNumbers: TypeAlias = NDArray[np.int64]
 
@@ -99,7 +99,9 @@ class Siblings:
 
     def quiet_next_day(self, state: State) -> Column:
         """For each site: probability that no event changes a page on the next day."""
-        free: Column = np.maximum(1.0 - self._expected(state) @ self._coverage, _LEAST).astype(np.float32)
+        free: Column = np.maximum(
+            1.0 - self._expected(state["counted"], state["days"]) @ self._coverage, _LEAST
+        ).astype(np.float32)
         return free
 
     def learn(
@@ -115,15 +117,15 @@ class Siblings:
         for part in np.split(order, cuts):
             self._weigh(state, int(site[part[0]]), since[part], day, changed[part], free[part])
 
-    def _expected(self, state: State) -> NDArray[np.float64]:
-        counted: NDArray[np.float64] = self._prior_days * self._per_day + state["counted"]
-        return counted / (self._prior_days + state["days"])[:, None]
+    def _expected(self, counted: NDArray[np.float64], days: Days) -> NDArray[np.float64]:
+        expected: NDArray[np.float64] = self._prior_days * self._per_day + counted
+        return expected / (self._prior_days + days)[:, None]
 
     def _open(self, state: State, rows: NDArray[np.intp], day: int) -> None:
         old = (day - self._settled) % WINDOW
         state["counted"][rows] += state["events"][rows, old]
         state["days"][rows] += state["events"][rows, old].any(axis=1)
-        fresh = self._expected(state[rows])
+        fresh = self._expected(state["counted"][rows], state["days"][rows])  # not of whole rows: they are large
         state["events"][rows, day % WINDOW] = fresh
         step = np.log(np.maximum(1.0 - fresh @ self._coverage, _LEAST))
         state["touched"][rows, day % WINDOW] = state["touched"][rows, (day - 1) % WINDOW] + step

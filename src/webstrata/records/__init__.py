@@ -39,6 +39,7 @@ from webstrata.records.history import (
     Importance,
     ImportProgress,
     ReadBatch,
+    SightedPage,
     SkippedRow,
     SkipReason,
 )
@@ -167,6 +168,7 @@ __all__ = [
     "RobotsState",
     "RoundTiming",
     "ServerAnswer",
+    "SightedPage",
     "Sighting",
     "Signal",
     "SignalKind",

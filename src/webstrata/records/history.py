@@ -149,6 +149,22 @@ class CopyRow(Struct, frozen=True, kw_only=True, gc=False):
     has_links: bool
 
 
+class SightedPage(Struct, frozen=True, kw_only=True, gc=False):
+    """A page of which copies or own visits are known."""
+
+    page_id: int
+    host: str
+    has_copies: bool
+    first_at: float | None = None
+    """Time of the first own visit with a result; None: it was never visited."""
+    first_text: str = ""
+    """Digest of the useful text at that visit; empty: there is none."""
+    first_payload: str = ""
+    """Payload digest at that visit; empty: there is none."""
+    first_coding: str = ""
+    """Content coding at that visit."""
+
+
 class Importance(Struct, frozen=True, kw_only=True, gc=False):
     """How central a page is in the link graph of the home."""
 

@@ -31,6 +31,7 @@ from webstrata.remember.db_thread import DbThread
 from webstrata.remember.history import copies as archive_copies
 from webstrata.remember.history import features as page_features
 from webstrata.remember.history import imports as import_log
+from webstrata.remember.history import learned as learned_copies
 from webstrata.remember.history import links as page_links
 from webstrata.remember.homes import owners
 from webstrata.remember.hosts import leases, politeness, templates
@@ -290,13 +291,15 @@ class SqlCopies(Role):
     """`ports.ArchiveCopies`."""
 
     add = writes(archive_copies.add)
-    save_learned = writes(archive_copies.save_learned)
+    save_learned = writes(learned_copies.save_learned)
+    hosts_to_learn = reads(learned_copies.hosts_to_learn)
     imports = reads(import_log.all_imports)
     latest = reads(archive_copies.latest)
-    learned_at = reads(archive_copies.learned_at)
+    learned_at = reads(learned_copies.learned_at)
     page_ids = reads(archive_copies.page_ids)
     progress = reads(import_log.progress_of)
     rows = reads(archive_copies.copy_rows)
+    sighted_pages = reads(learned_copies.sighted_pages)
     stored = reads(archive_copies.stored)
 
 

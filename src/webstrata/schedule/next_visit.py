@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -24,6 +24,11 @@ class SeenPage(Struct, frozen=True, kw_only=True):
     """As it was before the visit."""
     at: float
     changed: bool
+    copy_changed: bool | None = None
+    """At the first visit of a page whose copies in archives were learned: whether it differs from the last copy; None:
+    they cannot be compared."""
+    features: Mapping[str, float] = {}
+    """The static features of the content, at a first visit."""
     full_bytes: int | None = None
     answers_304: bool = False
     """The page's values after the visit, for budgets in bytes."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.predict.activity import Belief
 from webstrata.records import Announcement, Page, PageSummary, SignalKind, SignalSource
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.budget import sane_weights
@@ -25,7 +26,7 @@ from webstrata.schedule.visit_times import allowed_at
 
 LIST_KIND: Final[SignalKind] = "sitemap-lastmod"
 """Sources of this kind are read for what they reveal; a feed is also a page whose own changes count."""
-_MAX_SITES = 20_000
+MAX_SITES = 20_000
 """With more hosts than this, all hosts with a single page share row 0 of the site events, which stays empty."""
 
 
@@ -47,7 +48,8 @@ class PageTable:
         """Each set of tags once, however many pages have it."""
         self.weight: NDArray[np.float64] = np.empty(0)
         self.ready: Flags = np.empty(0, dtype=bool)
-        """The page was seen, its last visit did not fail, and it is not paused: the allocator may choose it."""
+        """The page was seen, by a visit or in an archive; its last visit did not fail, and it is not paused: the
+        allocator may choose it."""
         self.size: Column = np.empty(0, dtype=np.float32)
         """Bytes of the last visit that downloaded the page; NaN if there was none."""
         self.answers_304: Flags = np.empty(0, dtype=bool)
@@ -79,7 +81,7 @@ class PageTable:
         return np.where(self.ids[row] == wanted, row, -1)
 
     def add(self, pages: Sequence[PageSummary | Page], states: Sequence[bytes | None], now: float) -> None:
-        """Add pages that are not in the table, each with its packed state; None: not seen yet."""
+        """Add pages that are not in the table, each with its packed state; None: nothing is known of them yet."""
         if not pages:
             return
         before, old, old_sites = len(self), self.policy_state, self._site_of_host()
@@ -114,7 +116,7 @@ class PageTable:
 
     def _sites(self) -> NDArray[np.intp]:
         """By page: index of its site in the site events."""
-        if len(self.hosts) <= _MAX_SITES:
+        if len(self.hosts) <= MAX_SITES:
             return self.host
         single = np.bincount(self.host, minlength=len(self.hosts)) < 2
         index = np.where(single, 0, np.cumsum(~single))
@@ -127,7 +129,7 @@ class PageTable:
         if members.any():
             pages.learn(rows[members], float(at.max()), changed[members])
         self._seen(rows, at)
-        if len(self.hosts) > _MAX_SITES and pages.siblings is not None and pages.site_state is not None:
+        if len(self.hosts) > MAX_SITES and pages.siblings is not None and pages.site_state is not None:
             pages.site_state[0] = pages.siblings.start(1, int(at.max()))[0]
 
     def downloaded(self, rows: Rows, size: Column, answers_304: Flags) -> None:
@@ -139,10 +141,15 @@ class PageTable:
         costs = ByteCosts(size=self.size, conditional=self.answers_304)
         return costs if rows is None else costs.part(rows)
 
-    def start(self, rows: Rows, at: Days) -> None:
-        """First copies of these pages were taken."""
-        for row, day in zip(rows.tolist(), at.tolist(), strict=True):
-            self.policy_state.state[row] = self.policy.start(1, day)[0]
+    def start(self, rows: Rows, at: Days, levels: Belief | None = None) -> None:
+        """First copies of these pages were taken; `levels` is what is expected of each by itself."""
+        is_sibling = np.zeros(len(self.hosts), dtype=bool)
+        is_sibling[self.host[rows]] = True
+        self.policy_state.begin(rows, at, np.flatnonzero(is_sibling[self.host] & self.ready & ~self.is_list), levels)
+        self._seen(rows, at)
+
+    def copied(self, rows: Rows, at: Days) -> None:
+        """Copies of these pages were taken that cannot be compared with earlier ones."""
         self._seen(rows, at)
 
     def _seen(self, rows: Rows, at: Days) -> None:
@@ -218,9 +225,7 @@ class PageTable:
         if events is None:
             return []
         return [
-            (self.hosts[host], zlib.compress(events[index[host]].tobytes(), 1))
-            for host in changed
-            if self._is_own(int(index[host]))
+            (self.hosts[host], packed_events(events[index[host]])) for host in changed if self._is_own(int(index[host]))
         ]
 
     def load_sites(self, packed_by_host: dict[str, bytes]) -> None:
@@ -239,7 +244,7 @@ class PageTable:
 
     def _is_own(self, site: int) -> bool:
         """Whether a row of site events belongs to a single host."""
-        return site > 0 or (site == 0 and len(self.hosts) <= _MAX_SITES)
+        return site > 0 or (site == 0 and len(self.hosts) <= MAX_SITES)
 
     def _site_of_host(self) -> NDArray[np.intp]:
         index = np.full(len(self.hosts), -1, dtype=np.intp)
@@ -252,9 +257,14 @@ class PageTable:
         if events is None or old.site_state is None or not len(old_sites):
             return
         index = self._site_of_host()[: len(old_sites)]
-        shared = len(self.hosts) > _MAX_SITES
+        shared = len(self.hosts) > MAX_SITES
         own = (index > 0) & (old_sites > 0) if shared else old_sites >= 0
         events[index[own]] = old.site_state[old_sites[own]]
+
+
+def packed_events(events: np.void) -> bytes:
+    """The events of one site, for the store."""
+    return zlib.compress(events.tobytes(), 1)
 
 
 def _unpacked(packed: bytes) -> bytes:

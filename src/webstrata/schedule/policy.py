@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from webstrata.columns import Column, Days, Flags, Rows, State
 from webstrata.errors import BadSettings
+from webstrata.predict.activity import Belief
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals
 
@@ -96,6 +97,14 @@ class ValuePolicy(Protocol):
         """Pages in `rows` were visited `elapsed_days` after the previous visit, and had changed or not. In place."""
         ...
 
+    def beliefs(self, state: State, rows: Rows) -> Belief | None:
+        """The beliefs about these pages, by levels of `predict.activity`; None: the policy has no such beliefs."""
+        ...
+
+    def expect(self, state: State, rows: Rows, levels: Belief) -> None:
+        """Begin with these beliefs about pages of which there is only a first copy. In place."""
+        ...
+
     def age(self, state: State, rows: Rows, now: float | Days) -> Days:
         """Days since the last visit; `now` is one instant, or one for each row."""
         ...
@@ -143,6 +152,12 @@ class ValuePolicyBase(ABC):
     @abstractmethod
     def explain(self, state: State, row: int, now: float = 0.0, signals: PageSignals = NOTHING) -> dict[str, object]:
         """The evidence for one page's value, for `why`."""
+
+    def beliefs(self, state: State, rows: Rows) -> Belief | None:
+        return None
+
+    def expect(self, state: State, rows: Rows, levels: Belief) -> None:
+        raise NotImplementedError(f"policy {self.name} has no beliefs about levels of activity.")
 
     def age(self, state: State, rows: Rows, now: float | Days) -> Days:
         days: Days = np.maximum(now - state["seen_at"][rows], 0.0)

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.predict.activity import Belief
 from webstrata.predict.siblings import WINDOW, ring_index
+from webstrata.predict.start_belief import start_beliefs
 from webstrata.schedule.allocator import usable_weights
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, SourceHints, changed_given, empty_forecasts
@@ -19,6 +21,8 @@ from webstrata.schedule.policy import ValuePolicy
 _POINTED_AT = 0.2
 """A page counts as selected by a hint if the hint raises its change probability by at least this much."""
 
+_SAMPLE = 50_000
+"""Of more pages than this a sample stands for the other pages of the sites."""
 _CHUNK = 16_384
 """Pages that are valued together: their intermediate columns fit in the processor's cache."""
 
@@ -33,14 +37,15 @@ class PolicyState:
         *,
         now: float = 0.0,
         weights: NDArray[np.float64] | None = None,
+        has_events: bool = True,
     ) -> None:
-        """`site` is the index of each page's site."""
+        """`site` is the index of each page's site. Without `has_events`, events of whole sites are not learned."""
         self.policy = policy
         self.site = site
         self.rows: Rows = np.arange(len(site), dtype=np.intp)
         self.state = policy.start(len(site), now)
         self.weights = None if weights is None else usable_weights(weights)
-        siblings = policy.siblings if policy.has_forecast else None
+        siblings = policy.siblings if policy.has_forecast and has_events else None
         self.siblings = siblings
         self.site_state = None if siblings is None else siblings.start(int(site.max(initial=-1)) + 1, _day(now))
         self.lists: SourceTable | None = None
@@ -100,19 +105,37 @@ class PolicyState:
 
     # ── learning ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def learn(self, rows: Rows, now: float, changed: Flags) -> None:
-        """These pages were visited now."""
+    def learn(self, rows: Rows, now: float | Days, changed: Flags) -> None:
+        """These pages were visited now; with an array of times, each at its own time of one day."""
         elapsed = self.policy.age(self.state, rows, now)
         signals = NOTHING
         if self.policy.has_forecast:
             own = self.policy.forecast(self.state, rows, elapsed).unchanged_at(elapsed)
-            signals = self.signals(rows, now)
+            latest = float(np.max(now, initial=-np.inf)) if isinstance(now, np.ndarray) else now
+            signals = self.signals(rows, latest)
             if self.siblings is not None and self.site_state is not None:
                 fair = self._fair(own, signals)
                 site, since = self.site[rows][fair], _days(self.state["seen_at"][rows])[fair]
-                self.siblings.learn(self.site_state, site, since, _day(now), changed[fair], own[fair])
+                self.siblings.learn(self.site_state, site, since, _day(latest), changed[fair], own[fair])
         self.policy.learn(self.state, rows, elapsed, changed, signals)
         self._seen(rows)
+
+    def begin(self, rows: Rows, at: Days, others: Rows, levels: Belief | None = None) -> None:
+        """First copies of these pages were taken. `others`: seen pages of the same sites; `levels`: what is expected of
+        each new page by itself, instead of the policy's own expectation of any page."""
+        for row, day in zip(rows.tolist(), at.tolist(), strict=True):
+            self.state[row] = self.policy.start(1, day)[0]
+        own = self.policy.beliefs(self.state, rows)
+        known = self.policy.beliefs(self.state, others[:: 1 + len(others) // _SAMPLE])
+        if own is not None and known is not None and len(rows):
+            site, index = np.unique(self.site[rows], return_inverse=True)
+            of_known = np.searchsorted(site, self.site[others[:: 1 + len(others) // _SAMPLE]])
+            sums = np.zeros((len(site), own.shape[1]))
+            np.add.at(sums, of_known, known)
+            counts = np.bincount(of_known, minlength=len(site))
+            mixed = start_beliefs(own if levels is None else levels, index, sums, counts)
+            self.policy.expect(self.state, rows, mixed)
+        self.copied(rows, at)
 
     def copied(self, rows: Rows, at: float | Days) -> None:
         """Copies of these pages were taken that say nothing about changes: their first copies."""

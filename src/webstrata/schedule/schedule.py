@@ -12,11 +12,12 @@ from typing import Protocol
 import numpy as np
 
 from webstrata.clock import DAY_S, span
-from webstrata.columns import State
+from webstrata.columns import State, pack
 from webstrata.records import Page
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
-from webstrata.schedule.policy import Bounds, TimerPolicy
+from webstrata.schedule.past_copies import PastPages, timer_states
+from webstrata.schedule.policy import Bounds, TimerPolicy, ValuePolicy
 from webstrata.schedule.registry import budgeted_policy, is_budgeted, policy
 from webstrata.schedule.value_schedule import ValueSchedule
 
@@ -25,6 +26,9 @@ class Schedule(Protocol):
     """A `TimerSchedule` or a `ValueSchedule`."""
 
     overrides: Overrides
+
+    @property
+    def policy(self) -> TimerPolicy | ValuePolicy: ...
 
     @property
     def ranking(self) -> ValueSchedule | None:
@@ -54,8 +58,22 @@ class Schedule(Protocol):
         say. Call it before `after_seen`."""
         ...
 
+    @property
+    def uses_features(self) -> bool:
+        """Whether the static features of contents matter for what is expected of their pages."""
+        ...
+
+    def learn_past(self, past: PastPages, now: float) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        """The packed state of each page after its copies and visits, and (host, packed events) of their sites."""
+        ...
+
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """The next visit of each page after these visits."""
+        ...
+
+    def is_learned(self, page: Page) -> bool:
+        """Whether the page was never visited, and its first visit teaches something if it is compared with the last of
+        its copies in archives."""
         ...
 
     def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
@@ -75,6 +93,7 @@ class TimerSchedule:
     weighs_announcements = False
     """A page that a trusted feed or sitemap announces is due at once."""
     first_price = 1e-6
+    uses_features = False
 
     def __init__(self, policy: TimerPolicy, limits: IntervalLimits | None = None) -> None:
         """`limits` apply where no override sets others."""
@@ -90,6 +109,12 @@ class TimerSchedule:
 
     def unchanged(self, pages: Sequence[Page], until: Sequence[float], now: float) -> list[float]:
         return past_unchanged(pages, until)
+
+    def learn_past(self, past: PastPages, now: float) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        return pack(timer_states(self.policy, past.sightings, len(past.hosts))), []
+
+    def is_learned(self, page: Page) -> bool:
+        return False  # a timer learns from visits at its own intervals
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """Let the policy learn from the visits, then get all intervals with one call."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.errors import BadSettings
-from webstrata.predict.activity import Activity, pooled_activity
+from webstrata.predict.activity import Activity, Belief, pooled_activity
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, changed_given
 from webstrata.schedule.policy import Bounds, ValuePolicyBase
@@ -59,6 +59,13 @@ class Value(ValuePolicyBase):
         state["levels"] = self._activity.start(n)
         state["seen_at"] = now
         return state
+
+    def beliefs(self, state: State, rows: Rows) -> Belief:
+        levels: Belief = state["levels"][rows]
+        return levels
+
+    def expect(self, state: State, rows: Rows, levels: Belief) -> None:
+        state["levels"][rows] = levels
 
     def learn(
         self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: PageSignals = NOTHING

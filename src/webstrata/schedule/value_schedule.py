@@ -12,19 +12,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from webstrata.clock import DAY_S, span
-from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.columns import Column, Days, Flags, Rows, pack
 from webstrata.predict.prior import ANY_PAGE
+from webstrata.predict.start_belief import FirstSight
 from webstrata.records import Page
 from webstrata.schedule.allocator import choose
 from webstrata.schedule.byte_cost import HEAD_BYTES
 from webstrata.schedule.crossing import PriceForecast, crossing_days
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
-from webstrata.schedule.page_table import PageTable
+from webstrata.schedule.page_table import PageTable, packed_events
+from webstrata.schedule.past_copies import PastPages, learn_sightings
 from webstrata.schedule.policy import ValuePolicy
+from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.source_choice import choose_sources, discovery_worth, moved_price, source_worth
 
 _NEVER_SEEN = "never seen yet: visited at once, as far as the budget goes"
+_NEVER_VISITED = "never visited yet: visited at once, as far as the budget goes; known from copies in archives"
 
 
 class ValueSchedule:
@@ -42,6 +46,8 @@ class ValueSchedule:
         self.price_forecast = PriceForecast()
         self.overrides = Overrides()
         self.page_table = PageTable(policy)
+        self.first_sight: FirstSight | None = None
+        """What is expected of a page from its first content."""
         self.has_new_announcements = True
         self.has_new_checks = True
         self._limits = IntervalLimits(policy.bounds.min_days * DAY_S, policy.bounds.max_days * DAY_S)
@@ -169,6 +175,25 @@ class ValueSchedule:
         scale: Column = self.price / np.maximum(needed * weights, 1e-30)
         return scale
 
+    # ── what archives know ──────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def uses_features(self) -> bool:
+        return self.first_sight is not None
+
+    def learn_past(self, past: PastPages, now: float) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        hosts, site = np.unique(np.array(past.hosts), return_inverse=True)
+        table = PolicyState(self.policy, site.astype(np.intp), now=now / DAY_S, has_events=past.has_events)
+        if self.first_sight is not None and past.features is not None:
+            self.policy.expect(table.state, table.rows, self.first_sight(past.features))
+        learn_sightings(table, past.sightings)
+        events = [] if table.site_state is None else [packed_events(row) for row in table.site_state]
+        return pack(table.state), list(zip(hosts.tolist(), events, strict=False))
+
+    def is_learned(self, page: Page) -> bool:
+        has_state = page.policy == self.policy.name and len(page.policy_state) == self.policy.dtype.itemsize
+        return page.last_seen_at is None and has_state
+
     # ── after visits ────────────────────────────────────────────────────────────────────────────────────────
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
@@ -178,13 +203,7 @@ class ValueSchedule:
         pages = self.page_table
         self._add([seen.page for seen in batch])
         rows = pages.rows(seen.page.id for seen in batch)
-        at = np.array([seen.at / DAY_S for seen in batch])
-        known = np.array([seen.page.last_seen_at is not None for seen in batch])
-        changed = np.array([seen.changed for seen in batch], dtype=bool)
-        if known.any():
-            pages.learn(rows[known], at[known], changed[known])
-        if not known.all():
-            pages.start(rows[~known], at[~known])
+        known = self._learn(batch, rows)
         sizes = np.array([np.nan if seen.full_bytes is None else seen.full_bytes for seen in batch], dtype=np.float32)
         pages.downloaded(rows, sizes, np.array([seen.answers_304 for seen in batch], dtype=bool))
         latest = max(seen.at for seen in batch)
@@ -195,13 +214,31 @@ class ValueSchedule:
             for seen, row, then in zip(batch, rows.tolist(), next_at, strict=True)
         ]
 
+    def _learn(self, batch: Sequence[SeenPage], rows: Rows) -> Flags:
+        """Learn from these visits; which of them are not the first of their page."""
+        pages = self.page_table
+        at = np.array([seen.at / DAY_S for seen in batch])
+        known = np.array([seen.page.last_seen_at is not None for seen in batch])
+        learned = np.array([self.is_learned(seen.page) for seen in batch])
+        compared = known | (learned & np.array([seen.copy_changed is not None for seen in batch]))
+        changed = np.array([seen.changed if seen.copy_changed is None else seen.copy_changed for seen in batch])
+        if compared.any():
+            pages.learn(rows[compared], at[compared], changed[compared])
+        if (left := learned & ~compared).any():
+            pages.copied(rows[left], at[left])
+        if (new := ~(known | learned)).any():
+            features = [seen.features for seen, is_new in zip(batch, new.tolist(), strict=True) if is_new]
+            pages.start(rows[new], at[new], None if self.first_sight is None else self.first_sight(features))
+        return known
+
     def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
         """The page is retried, and is not chosen by its value before a visit succeeds."""
         self._add([page])
         row = int(self.page_table.rows([page.id])[0])
         self.page_table.ready[row] = False
         interval_s = page.interval_s or self.policy.bounds.start_days * DAY_S
-        state = self.page_table.policy_state.state[row].tobytes() if page.last_seen_at is not None else b""
+        has_state = page.last_seen_at is not None or self.is_learned(page)
+        state = self.page_table.policy_state.state[row].tobytes() if has_state else b""
         return retry(page, at, why, again_at, interval_s=interval_s, policy=self.policy.name, policy_state=state)
 
     def _add(self, pages: Sequence[Page]) -> None:
@@ -236,7 +273,7 @@ class ValueSchedule:
         if row < 0:
             return {"rule": "visited with the page that it belongs to"}
         price: dict[str, object] = {"price": round(self.price, 6)}
-        if page.last_seen_at is None:
+        if page.last_seen_at is None and not self.is_learned(page):
             return {**price, "rule": _NEVER_SEEN}
         days, rows = now / DAY_S, np.array([row], dtype=np.intp)
         state = pages.policy_state
@@ -248,6 +285,7 @@ class ValueSchedule:
             **_first_hint(evidence.get("hints"), None if state.lists is None else state.lists.source_of(row)),
             "value": round(value, 6),
             **price,
+            **({"rule": _NEVER_VISITED} if page.last_seen_at is None else {}),
             **(self._bytes_evidence(rows, now) if self.counts_bytes else {}),
             "weight": float(pages.weight[row]),
             "boost": factor,

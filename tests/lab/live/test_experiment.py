@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from tests.lab.live.extract import extract
-from tests.lab.policies.made_histories import made
+from tests.lab.policies.made_histories import DAY, made, made_rows
 from webstrata.cli.lab.live import assembler
 from webstrata.errors import UsageError
 from webstrata.lab.live.crawl import crawl_live
 from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow, LiveExperiment, means, planned, replayed, run_crawl
 from webstrata.lab.live.lists import LIST_KINDS, ListKind, site_lists
 from webstrata.lab.live.sites import HistorySites
-from webstrata.lab.policies.histories import Histories
+from webstrata.lab.policies.histories import Histories, make_histories
+from webstrata.lab.policies.past_histories import COPY_TIMES, CopyTimes, past_sightings
 from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.announcements import FLOOD_SAMPLE
@@ -60,6 +61,27 @@ def test_the_loop_makes_exactly_the_visits_of_the_lab(
     assert len(live.page) + len(live.lists) == int(downloads)
     assert visits_of(live) == visits_of(lab)
     assert sorted(zip(live.lists, live.lists_page, strict=True)) == sorted(zip(lab.lists, lab.lists_page, strict=True))
+
+
+@pytest.mark.parametrize("copies", COPY_TIMES)
+def test_the_loop_learns_from_copies_as_the_lab_does(tmp_path: Path, copies: CopyTimes) -> None:
+    """With copies of an archive from before the window, the visits are again those of the lab, page by page and day by
+    day; among the pages are some that the archive does not have."""
+    rows = made_rows(pages=30, days=140)
+    for row in rows[::5]:
+        row["first"] = 99 * DAY
+        row["changes"] = row["changes"][row["changes"] > 99 * DAY]
+    crawl, histories = only(make_histories(rows), LiveExperiment(days=40, history_days=(100,), copies=copies))
+    truth = Truth(histories, 40, 100)
+    past = past_sightings(truth, copies)
+    assert 0 < len(np.unique(past.page)) < 30
+    sites = HistorySites(truth)
+    live = asyncio.run(
+        crawl_live(truth, sites, None, policy="value", downloads=400, assemble=assembler(tmp_path), past=past)
+    )
+    lab = replayed(crawl, truth, sites, None, 400, past)
+    assert visits_of(live) == visits_of(lab)
+    assert visits_of(live) != visits_of(replayed(crawl, truth, sites, None, 400))
 
 
 @pytest.mark.parametrize("kind", LIST_KINDS)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.lab.policies.made_histories import DAY, made, made_rows
 from webstrata.errors import UsageError
 from webstrata.lab.policies.histories import make_histories
-from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget, start_day
+from webstrata.lab.policies.past_histories import COPY_TIMES, CopyTimes, past_sightings
+from webstrata.lab.policies.replay_budget import ReplaySources, learn_past, replay_budget
 from webstrata.lab.policies.replay_log import ReplayLog, judge
 from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
@@ -27,8 +28,13 @@ def _site(truth: Truth) -> np.ndarray:
     return np.unique(np.array(truth.histories.site), return_inverse=True)[1]
 
 
-def _budgeted(name: str, truth: Truth, downloads: float, extras: ReplaySources | None = None) -> ReplayLog:
-    return replay_budget(policy_state(name, _site(truth), now=start_day(truth)), truth, downloads, extras)
+def _budgeted(
+    name: str, truth: Truth, downloads: float, extras: ReplaySources | None = None, copies: CopyTimes = "archive"
+) -> ReplayLog:
+    pages = policy_state(name, _site(truth))
+    if truth.past_days:
+        learn_past(pages, truth, past_sightings(truth, copies))
+    return replay_budget(pages, truth, downloads, extras)
 
 
 def test_one_page_by_hand() -> None:
@@ -131,11 +137,12 @@ def test_every_page_is_visited_within_the_longest_interval() -> None:
     assert np.diff(np.r_[0.0, np.sort(log.at[log.page == 0]), 800.0]).max() <= 190
 
 
-def test_archive_copies_help_and_cost_nothing() -> None:
-    """A year of weekly copies before the window gives more captures for the same downloads."""
+@pytest.mark.parametrize("copies", COPY_TIMES)
+def test_archive_copies_help_and_cost_nothing(copies: CopyTimes) -> None:
+    """A year of copies before the window gives more captures for the same downloads."""
     histories = made(120, 800, seed=3)
     captured = [
-        judge(_budgeted("value", truth := Truth(histories, 200, past), 1200), truth).captured.sum()
+        judge(_budgeted("value", truth := Truth(histories, 200, past), 1200, copies=copies), truth).captured.sum()
         for past in (0.0, 364.0)
     ]
 

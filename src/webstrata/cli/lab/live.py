@@ -17,14 +17,14 @@ import typer
 
 from webstrata.cli.lab.named_histories import named_histories
 from webstrata.cli.messages import start_logging
-from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
+from webstrata.cli.options import CopiesOption, HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
 from webstrata.cli.output import print_json, print_table
 from webstrata.cli.session import run_async
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
     from webstrata.lab.live.crawl import Assemble, LiveSchedule
-    from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow
+    from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow, LiveMean
     from webstrata.lab.policies.histories import Histories
     from webstrata.node import Node
     from webstrata.ports import Clock
@@ -43,6 +43,7 @@ _SETTINGS = (
 """One round a day without delays, as in the lab, and no page twice a day. With one connection, visits are made in the
 same order each time. The sites are servers of this process."""
 _MEMORY = Path("/dev/shm")
+_MOST_DAYS = 10_000
 
 OnProgress = Callable[[str, float], object]
 """(what runs, crawls that are finished, with the part of the one that runs)"""
@@ -81,6 +82,15 @@ def command(
         int | None,
         typer.Option(min=1, help="Crawl about this many pages of each corpus, a sample by site.", show_default=False),
     ] = None,
+    history_days: Annotated[
+        str,
+        typer.Option(
+            metavar="DAYS",
+            help="Days before the window of which an archive has copies, from which the policy learns before its first "
+            "visit; several separated by commas.",
+        ),
+    ] = "0",
+    copies: CopiesOption = "archive",
     policies: Annotated[
         str, typer.Option("--policies", help="Names of budgeted policies, separated by commas.")
     ] = "value",
@@ -98,6 +108,7 @@ def command(
 ) -> None:
     """Crawl real change histories with the real loop (HTTP, WARC, SQLite), and compare with the replay of the lab."""
     from webstrata.lab.live.experiment import LiveExperiment, means, planned
+    from webstrata.lab.policies.past_histories import copy_times
 
     files = [*(histories or []), *(more or [])]
     experiment = LiveExperiment(
@@ -107,6 +118,8 @@ def command(
         budgets=tuple(_factor(text) for text in _names(budget)),
         days=days or (2 if recorded else 3) * 365,
         pages=pages,
+        history_days=tuple(_days(text) for text in _names(history_days)),
+        copies=copy_times(copies),
         seeds=tuple(_seed(text) for text in _names(seed)),
     )
     crawls = planned(named_histories(files, recorded=recorded), experiment)
@@ -128,6 +141,12 @@ def _factor(text: str) -> float:
         return float(text)
     except ValueError:
         raise UsageError(f"no budget {text!r}. Write a factor of the matched downloads, for example 0.5.") from None
+
+
+def _days(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > _MOST_DAYS:
+        raise UsageError(f"no number of days {text!r}. Write a whole number up to {_MOST_DAYS}, for example 365.")
+    return int(text)
 
 
 def _seed(text: str) -> int:
@@ -225,7 +244,9 @@ def _progress_bar(crawls: int) -> Iterator[OnProgress]:
 
 
 def _title(crawl: LiveCrawl) -> str:
-    return f"{crawl.corpus}, {crawl.policy}, lists: {crawl.lists}, {crawl.budget:g} × {crawl.match}, seed {crawl.seed}"
+    history = f", history {crawl.history_days} d" if crawl.history_days else ""
+    budget = f"{crawl.budget:g} × {crawl.match}"
+    return f"{crawl.corpus}, {crawl.policy}, lists: {crawl.lists}, {budget}, seed {crawl.seed}{history}"
 
 
 def _show(rows: Sequence[LiveCrawlRow]) -> None:
@@ -238,6 +259,7 @@ def _show(rows: Sequence[LiveCrawlRow]) -> None:
             "lists",
             "budget",
             "seed",
+            "history",
             "captured",
             "in the lab",
             "changes",
@@ -254,6 +276,7 @@ def _show(rows: Sequence[LiveCrawlRow]) -> None:
                 row.lists,
                 f"{row.budget:g} × {row.match}",
                 row.seed,
+                _history(row.history_days),
                 _or_dash(row.captured),
                 row.lab_captured,
                 row.changes,
@@ -269,24 +292,37 @@ def _show(rows: Sequence[LiveCrawlRow]) -> None:
     typer.echo(
         "\nChanges captured, divided by those that the matched policy captures at its own pace (geometric mean over the "
         "corpora and seeds), and in the lab by corpus; last, divided by those without lists, on the corpus where this is "
-        "least:\n"
+        "least, and by those without copies of an archive (95 % interval):\n"
     )
     corpora = list(dict.fromkeys(row.corpus for row in rows))
     print_table(
-        ("policy", "lists", "budget", "live", "in the lab", *corpora, "÷ no lists, least"),
+        ("policy", "lists", "budget", "history", "live", "in the lab", *corpora, "÷ no lists, least", "÷ no history"),
         [
             (
                 mean.policy,
                 mean.lists,
                 f"{mean.budget:g} × {mean.match}",
+                _history(mean.history_days),
                 "-" if mean.ratio is None else f"{mean.ratio:.3f}",
                 f"{mean.lab_ratio:.3f}",
                 *(f"{mean.by_corpus[corpus]:.3f}" for corpus in corpora),
                 _least(mean.of_no_list),
+                _gain(mean),
             )
             for mean in means(rows)
         ],
     )
+
+
+def _history(days: int) -> str:
+    return f"{days} d" if days else "-"
+
+
+def _gain(mean: LiveMean) -> str:
+    if mean.gain is None or mean.gain_interval is None:
+        return "-"
+    low, high = mean.gain_interval
+    return f"{mean.gain:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _or_dash(number: int | None) -> int | str:

@@ -13,7 +13,7 @@ import typer
 
 from webstrata.cli.lab.byte_budgets import show_bytes
 from webstrata.cli.lab.named_histories import named_histories
-from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
+from webstrata.cli.options import CopiesOption, HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
 from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import DAY_S, parse_span
@@ -84,8 +84,9 @@ def command(
     ] = 1.0,
     history_days: Annotated[
         float,
-        typer.Option(min=0.0, help="Days of weekly archive copies before the window, for budgeted policies."),
+        typer.Option(min=0.0, help="Budgeted policies learn from copies of this number of days before the window."),
     ] = 0.0,
+    copies: CopiesOption = "archive",
     lists: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +124,7 @@ def command(
 ) -> None:
     """Replay policies over real change histories: recall, precision, freshness and delay with equal downloads."""
     from webstrata.lab.policies.experiment import PolicyExperiment, run
+    from webstrata.lab.policies.past_histories import copy_times
 
     loaded = _histories([*(histories or []), *(more or [])], store, recorded=recorded)
     days = _window_days(years, loaded, of_store=store is not None, recorded=recorded)
@@ -136,6 +138,7 @@ def command(
         match=_names(match),
         budgets=_names(budget),
         history_days=history_days,
+        copies=copy_times(copies),
         lists_days=None if lists is None else _days(lists),
         list_recall=list_recall,
         list_precision=list_precision,

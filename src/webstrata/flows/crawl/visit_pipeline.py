@@ -22,6 +22,7 @@ from webstrata.detect.memory import unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.flows.crawl.archive_entries import BatchEntries, VisitPositions, new_originals
 from webstrata.flows.crawl.discovery import Discovery
+from webstrata.flows.crawl.first_visits import copies_changed
 from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit
 from webstrata.flows.crawl.large_bodies import LargeBodies
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
@@ -216,7 +217,7 @@ class VisitPipeline:
             await self._templates.load({result.page.host for result in batch}, self._store)
             judged = [self._templates.judge(*visit) for visit in zip(batch, parsed, strict=True)]
             checks = await check_sources(judged, self._store, self._schedule)
-            next_visits = self._next_visits(judged)
+            next_visits = self._next_visits(judged, await copies_changed(judged, self._store, self._schedule))
         finally:
             written = await writing
         all_positions = entries.positions(written)
@@ -272,7 +273,7 @@ class VisitPipeline:
         written = iter(await self._archive.append(new) if new else ())
         return [archived[index] if index in archived else next(written) for index in range(len(captures))]
 
-    def _next_visits(self, judged: Sequence[JudgedVisit]) -> list[NextVisit | None]:
+    def _next_visits(self, judged: Sequence[JudgedVisit], changed_copies: Mapping[int, bool]) -> list[NextVisit | None]:
         """The next visits, in order; none for requisites, which are visited with their page."""
         next_visits: list[NextVisit | None] = [None] * len(judged)
         scheduled = [i for i, verdict in enumerate(judged) if verdict.result.page.role is not PageRole.REQUISITE]
@@ -281,8 +282,15 @@ class VisitPipeline:
             change, result = judged[i].change, judged[i].result
             if change is not None:
                 size, answers_304 = download_size(judged[i])
+                parsed = judged[i].parsed if result.page.last_seen_at is None else None
                 seen[i] = SeenPage(
-                    page=result.page, at=result.at, changed=change.counts, full_bytes=size, answers_304=answers_304
+                    page=result.page,
+                    at=result.at,
+                    changed=change.counts,
+                    copy_changed=changed_copies.get(result.page.id),
+                    features={} if parsed is None else parsed.features,
+                    full_bytes=size,
+                    answers_304=answers_304,
                 )
         for i, next_visit in zip(seen, self._schedule.after_seen(list(seen.values())), strict=True):
             next_visits[i] = with_visit_times(seen[i].page, seen[i].at, next_visit, failed=False)

@@ -17,6 +17,7 @@ from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
 from webstrata.flows.crawl.loop import CrawlLoop
 from webstrata.flows.crawl.visit_batcher import CrawlProgress
+from webstrata.lab.live.archived import archived_copies
 from webstrata.lab.live.sites import START_AT, HistorySites
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.lab.policies.replay_log import ReplayLog
@@ -24,6 +25,7 @@ from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 from webstrata.ports import Clock, Store
 from webstrata.records import NewPage, PageRole, Visit
+from webstrata.schedule.past_copies import PastSightings
 
 
 class LiveNode(Protocol):
@@ -56,11 +58,12 @@ async def crawl_live(
     policy: str,
     downloads: float,
     assemble: Assemble,
+    past: PastSightings | None = None,
     on_day: OnDay = lambda day: None,
 ) -> ReplayLog:
     """Crawl the window with a budget of `downloads`, spread evenly over its days.
 
-    With `lists`, the sitemap of each site is watched, too.
+    With `lists`, the sitemap of each site is watched, too. `past`: copies that an archive has from before the window.
     """
     clock = JumpingClock(START_AT)
     watched = [NewPage(url=url, host=urls.host_of(url)) for url in sites.page_urls]
@@ -78,6 +81,8 @@ async def crawl_live(
         node = assemble(clock, living.hosts(), living.exceptions(), schedule)
         async with node.store() as store:
             await store.pages.add(watched, START_AT)
+            for copies in archived_copies(sites, past) if past is not None else ():
+                await store.copies.add(copies, None, START_AT)
         async with node.crawling(record, whole_batches=True) as loop:
             for day in range(int(truth.days) + 1):
                 # A budget of less than one visit a day would else be spent between whole days, unlike in the lab.

@@ -17,12 +17,15 @@ from webstrata.flows.crawl.signals import sample_key
 from webstrata.lab.live.crawl import Assemble, OnDay, crawl_live
 from webstrata.lab.live.lists import LIST_KINDS, ListKind, site_lists
 from webstrata.lab.live.sites import HistorySites
+from webstrata.lab.policies.bootstrap import Resamples, interval, share
 from webstrata.lab.policies.histories import Histories
-from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget
-from webstrata.lab.policies.replay_log import ReplayLog, judge
+from webstrata.lab.policies.past_histories import CopyTimes, past_sightings
+from webstrata.lab.policies.replay_budget import ReplaySources, learn_past, replay_budget
+from webstrata.lab.policies.replay_log import ReplayLog, ReplayTotals, judge
 from webstrata.lab.policies.replay_timer import replay_timer
 from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.past_copies import PastSightings
 from webstrata.schedule.registry import budgeted_names, is_budgeted, names, policy, policy_state
 
 _FIRST_SEED = 1
@@ -40,9 +43,12 @@ class LiveExperiment(Struct, frozen=True, kw_only=True):
     days: int = 1095
     pages: int | None = None
     """About this many pages of each corpus, a sample by site; None: all."""
+    history_days: tuple[int, ...] = (0,)
+    """Days before the window of which the crawl knows copies of an archive."""
+    copies: CopyTimes = "archive"
     seeds: tuple[int, ...] = (1,)
-    """Each seed draws the random entries of lists, and the order of the pages of a site: of pages of equal value the
-    first are visited. The seed 1 keeps the order of the histories."""
+    """Each seed draws the times of copies, the random entries of lists, and the order of the pages of a site: of pages
+    of equal value the first are visited. The seed 1 keeps the order of the histories."""
 
 
 class LiveCrawl(Struct, frozen=True, kw_only=True):
@@ -55,6 +61,8 @@ class LiveCrawl(Struct, frozen=True, kw_only=True):
     budget: float
     days: int
     seed: int
+    history_days: int = 0
+    copies: CopyTimes = "archive"
 
 
 class LiveCrawlRow(Struct, frozen=True, kw_only=True):
@@ -79,6 +87,14 @@ class LiveCrawlRow(Struct, frozen=True, kw_only=True):
     lab_list_visits: int
     matched_captured: int
     """Changes that the matched policy captured at its own pace."""
+    history_days: int = 0
+    lab_without_history: int | None = None
+    """Changes that the replay captures with the same downloads and without copies of an archive; None if there are no
+    copies."""
+    gain: float | None = None
+    """Captures of the live loop, or of the replay if there is none, divided by those without copies."""
+    gain_interval: tuple[float, float] | None = None
+    """95 % of the resamples of pages."""
 
 
 class LiveMean(Struct, frozen=True, kw_only=True):
@@ -88,6 +104,7 @@ class LiveMean(Struct, frozen=True, kw_only=True):
     lists: str
     match: str
     budget: float
+    history_days: int
     corpora: int
     ratio: float | None
     """Of the live loop; None if there were only replays."""
@@ -96,6 +113,10 @@ class LiveMean(Struct, frozen=True, kw_only=True):
     """The replays of each corpus alone."""
     of_no_list: dict[str, float]
     """By corpus: the replays, divided by those without lists. Empty if there were none."""
+    gain: float | None = None
+    """Captures divided by those of the replays without copies of an archive; None if there are no copies."""
+    gain_interval: tuple[float, float] | None = None
+    """95 %, from the intervals of the crawls."""
 
 
 def planned(histories: Histories, experiment: LiveExperiment) -> list[tuple[LiveCrawl, Histories]]:
@@ -117,12 +138,15 @@ def planned(histories: Histories, experiment: LiveExperiment) -> list[tuple[Live
                     budget=budget,
                     days=experiment.days,
                     seed=seed,
+                    history_days=history_days,
+                    copies=experiment.copies,
                 ),
                 ordered[seed],
             )
             for match in experiment.match
             for budget in experiment.budgets
             for kind in experiment.lists
+            for history_days in experiment.history_days
             for name in experiment.policies
             for seed in experiment.seeds
         ]
@@ -176,7 +200,8 @@ async def run_crawl(
     crawl: LiveCrawl, histories: Histories, assemble: Assemble | None, on_day: OnDay = lambda day: None
 ) -> LiveCrawlRow:
     """Crawl live, replay the same in the lab, and count. Without `assemble`, only replay."""
-    truth = Truth(histories, crawl.days)
+    truth = Truth(histories, crawl.days, crawl.history_days)
+    past = past_sightings(truth, crawl.copies, crawl.seed) if crawl.history_days else None
     sites = HistorySites(truth)
     lists = site_lists(crawl.lists, truth, sites.site, crawl.seed)
     matched = replay_timer(policy(crawl.match), truth)
@@ -184,9 +209,13 @@ async def run_crawl(
     live = None
     if assemble is not None:
         live = await crawl_live(
-            truth, sites, lists, policy=crawl.policy, downloads=downloads, assemble=assemble, on_day=on_day
+            truth, sites, lists, policy=crawl.policy, downloads=downloads, assemble=assemble, past=past, on_day=on_day
         )
-    lab = replayed(crawl, truth, sites, lists, downloads)
+    lab = replayed(crawl, truth, sites, lists, downloads, past)
+    without = None if past is None else judge(replayed(crawl, truth, sites, lists, downloads), truth)
+    gain, gain_interval = (
+        (None, None) if without is None else _gain(judge(lab if live is None else live, truth), without)
+    )
     return LiveCrawlRow(
         corpus=crawl.corpus,
         policy=crawl.policy,
@@ -202,27 +231,46 @@ async def run_crawl(
         lab_captured=int(judge(lab, truth).captured.sum()),
         lab_list_visits=len(lab.lists),
         matched_captured=int(judge(matched, truth).captured.sum()),
+        history_days=crawl.history_days,
+        lab_without_history=None if without is None else int(without.captured.sum()),
+        gain=gain,
+        gain_interval=gain_interval,
     )
 
 
+def _gain(own: ReplayTotals, other: ReplayTotals) -> tuple[float, tuple[float, float]]:
+    """The captures divided by those of another crawl of the same pages, and the 95 % interval by resampling pages."""
+    ours, theirs = own.captured.sum(axis=1), other.captured.sum(axis=1)
+    resamples, every = Resamples(len(ours)), np.arange(len(ours))
+    ratios = share(resamples.sums(ours, every), resamples.sums(theirs, every))
+    return float(ours.sum()) / max(float(theirs.sum()), 1.0), interval(ratios)
+
+
 def replayed(
-    crawl: LiveCrawl, truth: Truth, sites: HistorySites, lists: ListedEntries | None, downloads: float
+    crawl: LiveCrawl,
+    truth: Truth,
+    sites: HistorySites,
+    lists: ListedEntries | None,
+    downloads: float,
+    past: PastSightings | None = None,
 ) -> ReplayLog:
     """The same crawl in the lab."""
     pages = policy_state(crawl.policy, sites.site)
+    if past is not None:
+        learn_past(pages, truth, past)
     order = np.array([sample_key(url) for url in sites.page_urls], dtype=np.int64)
     return replay_budget(pages, truth, downloads, ReplaySources(lists=lists, sample_order=order))
 
 
 def means(rows: Sequence[LiveCrawlRow]) -> list[LiveMean]:
     """The means over corpora and seeds, for each combination of the other options."""
-    groups: dict[tuple[str, str, str, float], list[LiveCrawlRow]] = {}
+    groups: dict[tuple[str, str, str, float, int], list[LiveCrawlRow]] = {}
     for row in rows:
-        groups.setdefault((row.policy, row.lists, row.match, row.budget), []).append(row)
+        groups.setdefault((row.policy, row.lists, row.match, row.budget, row.history_days), []).append(row)
     found = []
-    for (policy_name, kind, match, budget), group in groups.items():
+    for (policy_name, kind, match, budget, history_days), group in groups.items():
         matched = {(row.corpus, row.seed): row.matched_captured for row in group}
-        without = groups.get((policy_name, _NO_LISTS, match, budget), [])
+        without = groups.get((policy_name, _NO_LISTS, match, budget, history_days), [])
         live = [(row.captured, row.matched_captured) for row in group if row.captured is not None]
         found.append(
             LiveMean(
@@ -230,14 +278,36 @@ def means(rows: Sequence[LiveCrawlRow]) -> list[LiveMean]:
                 lists=kind,
                 match=match,
                 budget=budget,
+                history_days=history_days,
                 corpora=len({row.corpus for row in group}),
                 ratio=_geometric(live) if len(live) == len(group) else None,
                 lab_ratio=_geometric((row.lab_captured, row.matched_captured) for row in group),
                 by_corpus=_by_corpus(group, matched),
                 of_no_list=_by_corpus(group, {(row.corpus, row.seed): row.lab_captured for row in without}),
+                gain=_mean_gain(group),
+                gain_interval=_mean_interval(group),
             )
         )
     return found
+
+
+def _mean_gain(rows: Sequence[LiveCrawlRow]) -> float | None:
+    gains = [math.log(row.gain) for row in rows if row.gain]
+    return round(math.exp(sum(gains) / len(gains)), 6) if gains else None
+
+
+def _mean_interval(rows: Sequence[LiveCrawlRow]) -> tuple[float, float] | None:
+    """The interval of the geometric mean of the corpora, whose pages are independent. Seeds have the same pages, so
+    that several of them do not make the interval of a corpus shorter."""
+    mean = _mean_gain(rows)
+    ends: dict[str, list[float]] = {}
+    for row in rows:
+        if row.gain_interval is not None and row.gain_interval[0] > 0:
+            ends.setdefault(row.corpus, []).append(math.log(row.gain_interval[1] / row.gain_interval[0]) / 2)
+    if mean is None or not ends:
+        return None
+    half = math.sqrt(sum((sum(widths) / len(widths)) ** 2 for widths in ends.values())) / len(ends)
+    return round(mean * math.exp(-half), 6), round(mean * math.exp(half), 6)
 
 
 def _by_corpus(rows: Sequence[LiveCrawlRow], base: Mapping[tuple[str, int], int]) -> dict[str, float]:

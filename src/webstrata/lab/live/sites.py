@@ -1,8 +1,8 @@
 """Living-web sites made from change histories: one host per site of the corpus, one page per history.
 
-A page gets a new version at each of its true changes. The window starts at `START_AT`, a noon, and every round at a
-later noon. Half a day is exact in binary numbers, so that ages are whole days, as in the lab. A midnight would be, too,
-but a `lastmod` at midnight means the whole day.
+A page gets a new version at each of its true changes, in the window and in the past days that archives know. The window
+starts at `START_AT`, a noon, and every round at a later noon. Half a day is exact in binary numbers, so that ages are
+whole days, as in the lab. A midnight would be, too, but a `lastmod` at midnight means the whole day.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 
 START_AT = 18_000.5 * DAY_S
-_CREATED_AT = START_AT - DAY_S
-"""The time of the first version of every page, before the window."""
 _BEHAVIOUR = SiteBehaviour(address="127.0.0.1", latency_mean_s=0.0, sitemap=True)
 _WORDS = (
     "amber", "anchor", "arrow", "aspen", "basin", "beacon", "birch", "bridge", "cabin", "canal", "candle", "cedar",
@@ -40,6 +38,8 @@ class HistorySites:
 
     def __init__(self, truth: Truth) -> None:
         """The pages of a site must follow each other: then the order of the URLs is that of the pages."""
+        self._created_at = START_AT - (truth.past_days + 1.0) * DAY_S
+        """The time of the first version of every page, before the window and before the days that archives know."""
         names, site = np.unique(np.array(truth.histories.site), return_inverse=True)
         self.site: NDArray[np.intp] = site.astype(np.intp)
         """By page: the index of its site."""
@@ -59,8 +59,14 @@ class HistorySites:
         """The sitemap of each site, with the entries of its list; every page is listed from the start."""
         return {host: partial(self._entries, lists, number) for number, host in enumerate(self.hosts)}
 
+    def content_at(self, row: int, at: float) -> bytes:
+        """The content of a page at this time of the clock."""
+        recording = self.recordings[int(self.site[row])]
+        version = recording.version_at(self._paths[row], at)
+        return recording.contents[version[1]] if version is not None and version[1] is not None else b""
+
     def _entries(self, lists: ListedEntries, number: int, at: float) -> list[tuple[str, float]]:
-        dated = {int(row): _CREATED_AT for row in np.flatnonzero(self.site == number)}
+        dated = {int(row): self._created_at for row in np.flatnonzero(self.site == number)}
         rows, days = lists.news(number, -np.inf, (at - START_AT) / DAY_S)
         dated |= {int(row): instant(day) for row, day in zip(rows.tolist(), days.tolist(), strict=True)}
         return [(self._paths[row], lastmod) for row, lastmod in dated.items()]
@@ -68,10 +74,10 @@ class HistorySites:
     def _record(self, truth: Truth) -> list[Recording]:
         pages: list[dict[str, list[tuple[float, str | None]]]] = [{} for _ in self.hosts]
         contents: list[dict[str, bytes]] = [{} for _ in self.hosts]
-        changed, days = truth.events(0.0, truth.days)
+        changed, days = truth.events(-truth.past_days, truth.days)
         begin = np.searchsorted(changed, np.arange(len(truth) + 1))
         for row, (number, path) in enumerate(zip(self.site.tolist(), self._paths, strict=True)):
-            times = [_CREATED_AT, *(instant(day) for day in days[begin[row] : begin[row + 1]].tolist())]
+            times = [self._created_at, *(instant(day) for day in days[begin[row] : begin[row + 1]].tolist())]
             blobs: list[tuple[float, str | None]] = []
             for version, at in enumerate(times):
                 blob, content = _version(row, version)

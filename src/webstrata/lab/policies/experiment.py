@@ -18,7 +18,8 @@ from webstrata.lab.policies.allowance import DownloadAllowance, parse_allowance
 from webstrata.lab.policies.histories import Histories
 from webstrata.lab.policies.liveliest import liveliest
 from webstrata.lab.policies.page_timeline import PageTimeline, picture_of
-from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget, start_day
+from webstrata.lab.policies.past_histories import CopyTimes, past_sightings
+from webstrata.lab.policies.replay_budget import ReplaySources, learn_past, replay_budget
 from webstrata.lab.policies.replay_log import ReplayLog, ReplayTotals, joined_logs, judge
 from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.policies.rows import Comparison, PolicyRow, compare, summarise
@@ -43,7 +44,9 @@ class PolicyExperiment(Struct, frozen=True, kw_only=True):
     budgets: tuple[str, ...] = ()
     """Downloads for each corpus instead of `match` (`lab.policies.allowance`)."""
     history_days: float = 0.0
-    """Weekly archive copies from before the window, shown to budgeted policies."""
+    """Days before the window of which budgeted policies know copies."""
+    copies: CopyTimes = "archive"
+    """When these copies were taken."""
     lists_days: float | None = None
     """Least days between fetches of each site's dated list, which count as downloads; None: no lists."""
     list_recall: float = 1.0
@@ -184,9 +187,9 @@ def _existing(
 
 def _one(name: str, truth: Truth, allowed: float, experiment: PolicyExperiment) -> ReplayLog:
     site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-    pages = policy_state(
-        name, site, now=start_day(truth), bounds=_bounds_of_steps(experiment), freshness=experiment.freshness
-    )
+    pages = policy_state(name, site, bounds=_bounds_of_steps(experiment), freshness=experiment.freshness)
+    if experiment.history_days:
+        learn_past(pages, truth, past_sightings(truth, experiment.copies, experiment.seed))
     sources = ReplaySources()
     if pages.policy.has_forecast:  # other policies ignore signals
         sources = ReplaySources(

@@ -1,8 +1,8 @@
 """Replays a budgeted policy: in each step, usually a day, the allocator visits the most valuable pages within the
 allowed downloads.
 
-The pages of a policy are in a `PolicyState`, which sees only the outcome of its own visits, lists and reports. Archive
-copies from before the window are shown to it week by week and cost nothing.
+The pages of a policy are in a `PolicyState`, which sees only the outcome of its own visits, lists and reports. It may
+have learned from copies from before the window (`learn_past`), which cost nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from webstrata.lab.policies.truth import Truth
 from webstrata.predict.source_quality import CountedSources
 from webstrata.schedule.allocator import EvenShare, choose
 from webstrata.schedule.announcements import SourceTable
+from webstrata.schedule.past_copies import PastSightings, learn_sightings
 from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.source_choice import choose_sources, moved_price, source_worth
-
-WEEK_DAYS = 7
 
 
 class ReplaySources(Struct, frozen=True, kw_only=True):
@@ -33,11 +32,6 @@ class ReplaySources(Struct, frozen=True, kw_only=True):
     """By page: which announcements of a list count if it renews nearly all of its times, lowest first."""
 
 
-def start_day(truth: Truth) -> int:
-    """The day on which the replay begins: day 0, or earlier if archive copies are shown."""
-    return -int(truth.past_days)
-
-
 def replay_budget(
     pages: PolicyState,
     truth: Truth,
@@ -45,8 +39,7 @@ def replay_budget(
     sources: ReplaySources | None = None,
     step_days: float = 1.0,
 ) -> ReplayLog:
-    """Spend the downloads evenly over the window, in steps. The pages must start at `start_day`."""
-    _show_archive(pages, truth)
+    """Spend the downloads evenly over the window, in steps."""
     steps = int(truth.days / step_days + 1e-9)
     share = EvenShare(per_step=downloads / steps)
     run = _BudgetReplay(pages, truth, sources or ReplaySources(), step_days, downloads / truth.days)
@@ -55,18 +48,16 @@ def replay_budget(
     return run.log()
 
 
-def _show_archive(pages: PolicyState, truth: Truth) -> None:
-    """Weekly copies before the window, of the pages that existed; the last one is the copy of day 0."""
-    begin = start_day(truth)
-    seen = np.where(truth.first_day <= begin, float(begin), -np.inf)
-    for day in range(begin + WEEK_DAYS, 1, WEEK_DAYS):
-        known = np.flatnonzero(np.isfinite(seen))
-        changed = truth.changed(known, seen[known], np.full(len(known), float(day))) > 0
-        pages.learn(known, float(day), changed)
-        first = np.flatnonzero(~np.isfinite(seen) & (truth.first_day <= day))
-        pages.copied(first, float(day))
-        seen[known], seen[first] = day, day
-    pages.copied(np.flatnonzero(pages.age(0.0) > 0), 0.0)
+def learn_past(pages: PolicyState, truth: Truth, sightings: PastSightings) -> None:
+    """Learn from copies before day 0, then take the first copies of the window: those of pages with an earlier copy are
+    compared with the last one, as the first visits of the live loop are."""
+    learn_sightings(pages, sightings)
+    known = np.unique(sightings.page)
+    changed = truth.changed(known, pages.state["seen_at"][known], np.zeros(len(known))) > 0
+    if len(known):
+        pages.learn(known, 0.0, changed)
+    new = np.setdiff1d(pages.rows, known)
+    pages.begin(new, np.zeros(len(new)), known[np.isin(pages.site[known], pages.site[new])])
 
 
 class _BudgetReplay:

@@ -35,6 +35,7 @@ class ScheduleInput:
         self._largest_id = 0
         self._loaded_at = -float("inf")
         self._overrides_read_at = -float("inf")
+        self._learned_at: float | None = None
 
     async def refresh(self, now: float) -> None:
         """Read what other processes changed: pages, overrides, announcements."""
@@ -46,6 +47,11 @@ class ScheduleInput:
             if overrides_are_old:
                 self._schedule.overrides = await self._read_overrides()
             return
+        if overrides_are_old and (learned_at := await self._store.copies.learned_at()) != self._learned_at:
+            # Another process has learned from copies in archives, and from all visits together with them.
+            self._learned_at = learned_at
+            self._loaded_at = -float("inf")
+            ranking.clear()
         has_new_pages = False
         if now >= self._loaded_at + RELOAD_S:
             await self._reload(ranking, now)
