@@ -56,7 +56,7 @@ def regular(history: VisitHistory) -> RateEstimate:
     number = history.counts.astype(np.float64)
     share = (number - seen + 0.5) / (number + 0.5)
     error = _by_days(np.sqrt(number * (1 - share) / share), days)
-    return _with_interval(history, regular_rate(number, seen, days), error)
+    return with_interval(history, regular_rate(number, seen, days), error)
 
 
 def regular_rate(number: Days, seen: Days, days: Days) -> Days:
@@ -73,7 +73,7 @@ def irregular(history: VisitHistory) -> RateEstimate:
     information = hit.totals(hit.elapsed_days**2 * odds * (1 + odds))
     error = np.full_like(rate, np.nan)
     np.divide(1.0, np.sqrt(information), out=error, where=information > 0)
-    return _with_interval(history, rate, error)
+    return with_interval(history, rate, error)
 
 
 def irregular_rate(history: VisitHistory) -> Days:
@@ -93,7 +93,7 @@ def _by_days(number: Days, days: Days) -> Days:
     return rate
 
 
-def _with_interval(history: VisitHistory, rate: Days, error: Days) -> RateEstimate:
+def with_interval(history: VisitHistory, rate: Days, error: Days) -> RateEstimate:
     """The estimate with the interval of its visits, which is extended to the rate if that lies outside."""
     low, high = score_interval(history)
     return RateEstimate(

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from webstrata.lab.estimators import bursts, interpolated, markov, regimes, seasons
-from webstrata.predict import gamma, poisson
+from webstrata.lab.estimators import bursts, markov, regimes, seasons
+from webstrata.predict import gamma, interpolated, poisson
 from webstrata.predict.poisson import RateEstimate
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import VisitHistory

@@ -16,6 +16,7 @@ import numpy as np
 from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.errors import BadSettings
 from webstrata.predict.poisson import irregular_rate
+from webstrata.predict.update_chance import days_to_chance
 from webstrata.predict.visit_history import visit_history
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.textbook.adaptive import TimerBase
@@ -60,10 +61,7 @@ class Threshold(TimerBase):
     def interval(self, state: State, rows: Rows) -> Days:
         seen = state[rows]
         rate, since = self._fitted(seen)
-        needed = np.full(len(seen), np.inf)
-        if self.theta < 1:
-            np.divide(-np.log1p(-self.theta), rate, out=needed, where=rate > 0)
-        wait = np.maximum(needed - since, min(self.evaluation_days, self.bounds.max_days))
+        wait = np.maximum(days_to_chance(self.theta, rate) - since, min(self.evaluation_days, self.bounds.max_days))
         return self.bounds.clamp(np.where(seen["count"] > 0, wait, self.bounds.start_days))
 
     def explain(self, state: State, row: int) -> dict[str, object]:

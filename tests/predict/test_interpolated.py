@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from webstrata.lab.estimators.interpolated import interpolated, moved
+from webstrata.predict.interpolated import interpolated, moved
 from webstrata.predict.poisson import irregular_rate
 from webstrata.predict.visit_history import visit_history
 
