@@ -5,20 +5,23 @@ Days are counted from the first date of the evaluation; copies before it have ne
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Days, Flags, Rows
-from webstrata.lab.archive_samples import archive_copies
+from webstrata.lab.archive_samples import MEAN_DAYS, archive_copies
 from webstrata.lab.policies.histories import Histories
+
+MeanDays: TypeAlias = tuple[float, float]
 
 PAST_DAYS = 84.0
 """Copies are sampled from this long before the first date: the longest window of the paper, twelve weeks."""
-_MOST_DAYS = 1095.0
+MOST_DAYS = 1095.0
+"""The evaluation is at most three years long."""
 
 
 class PageTimes:
@@ -62,22 +65,31 @@ class UpdateTimeline(Struct, frozen=True, kw_only=True):
 
 def evaluated_days(histories: Histories) -> float:
     """Three years, or as many whole days as the longest history has."""
-    return min(_MOST_DAYS, max(1.0, float(np.floor((histories.until - histories.first).max() / DAY_S))))
+    return min(MOST_DAYS, max(1.0, float(np.floor((histories.until - histories.first).max() / DAY_S))))
 
 
-def sampled_timelines(histories: Histories, seed: int) -> list[UpdateTimeline]:
+def sampled_timelines(histories: Histories, seed: int, gap_days: MeanDays = MEAN_DAYS) -> list[UpdateTimeline]:
     """One timeline for each corpus, with the copies that an archive would have taken of its pages.
 
-    The evaluation ends for each page at its own `until`.
+    The evaluation ends for each page at its own `until`. `gap_days` is the range of the pages' mean gaps between
+    copies.
     """
+    return [_sampled(histories.take(rows), corpus, seed, gap_days) for corpus, rows in _corpora(histories)]
+
+
+def site_timeline(histories: Histories, timelines: Sequence[UpdateTimeline], corpus: str) -> UpdateTimeline:
+    """The sites of all corpora, from the timelines of their pages."""
+    names = [f"{name} {histories.site[row]}" for name, rows in _corpora(histories) for row in rows]
+    return merged(joined(timelines, corpus), np.unique(names, return_inverse=True)[1], corpus)
+
+
+def _corpora(histories: Histories) -> Iterator[tuple[str, Rows]]:
     corpora = np.array(histories.corpus)
-    return [
-        _sampled(histories.take(np.flatnonzero(corpora == corpus)), corpus, seed)
-        for corpus in dict.fromkeys(histories.corpus)
-    ]
+    for corpus in dict.fromkeys(histories.corpus):
+        yield corpus, np.flatnonzero(corpora == corpus)
 
 
-def _sampled(histories: Histories, corpus: str, seed: int) -> UpdateTimeline:
+def _sampled(histories: Histories, corpus: str, seed: int, gap_days: MeanDays) -> UpdateTimeline:
     days = evaluated_days(histories)
     start_at = histories.until - days * DAY_S
     page = np.repeat(np.arange(len(histories)), np.diff(histories.offsets))
@@ -85,7 +97,7 @@ def _sampled(histories: Histories, corpus: str, seed: int) -> UpdateTimeline:
     known = at_days > -PAST_DAYS
     updates = PageTimes(page[known], at_days[known], len(histories))
     first = np.maximum((histories.first - start_at) / DAY_S, -PAST_DAYS)
-    copies = PageTimes(*archive_copies(first, days, seed), len(histories))
+    copies = PageTimes(*archive_copies(first, days, seed, gap_days), len(histories))
     return UpdateTimeline(corpus=corpus, days=days, copies=copies, shows=shown(copies, updates), updates=updates)
 
 
@@ -95,3 +107,42 @@ def shown(copies: PageTimes, updates: PageTimes) -> Flags:
     flags = np.zeros(len(number), dtype=np.bool_)
     flags[1:] = (number[1:] > number[:-1]) & (copies.page[1:] == copies.page[:-1])
     return flags
+
+
+def joined(timelines: Sequence[UpdateTimeline], corpus: str) -> UpdateTimeline:
+    """The pages of several timelines as one corpus."""
+    before = np.cumsum([0, *(timeline.pages for timeline in timelines)]).tolist()
+    copies = _one_after_the_other([timeline.copies for timeline in timelines], before)
+    return UpdateTimeline(
+        corpus=corpus,
+        days=max(timeline.days for timeline in timelines),
+        copies=copies,
+        shows=np.concatenate([timeline.shows for timeline in timelines]),
+        updates=_one_after_the_other([timeline.updates for timeline in timelines], before),
+    )
+
+
+def _one_after_the_other(parts: Sequence[PageTimes], before: Sequence[int]) -> PageTimes:
+    page = np.concatenate([part.page + first for part, first in zip(parts, before, strict=False)])
+    return PageTimes(page, np.concatenate([part.at_days for part in parts]), before[-1])
+
+
+def merged(timeline: UpdateTimeline, unit: Rows, corpus: str) -> UpdateTimeline:
+    """Several pages as one, like the pages of a site: `unit` has the number of the site of each page.
+
+    An update of any page is an update of the site, and a copy of any page is a copy of the site. The first copy of each
+    page is left out: it cannot show an update.
+    """
+    units = int(unit.max()) + 1 if len(unit) else 0
+    copies = timeline.copies
+    known = np.flatnonzero(np.diff(copies.page, prepend=-1) == 0)
+    known = known[np.lexsort((copies.at_days[known], unit[copies.page[known]]))]
+    updates = np.stack([unit[timeline.updates.page].astype(np.float64), timeline.updates.at_days])
+    site, at_days = np.unique(updates, axis=1)
+    return UpdateTimeline(
+        corpus=corpus,
+        days=timeline.days,
+        copies=PageTimes(unit[copies.page[known]], copies.at_days[known], units),
+        shows=timeline.shows[known],
+        updates=PageTimes(site.astype(np.intp), at_days, units),
+    )

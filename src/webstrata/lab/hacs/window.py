@@ -1,8 +1,8 @@
 """HACS's forecast at one date: from the copies of a window, the probability that a page has an update by a later date.
 
 An update is dated half-way between the copy that shows it and the previous one. λ is the root of eq. 5 over the
-intervals between these times (eq. 4 if each ends at an update, 0 without an update), τ the last update in the window, or
-its first copy if there is none. The probability of an update by day t + e is 1 - exp(-λ (t + e - τ)).
+intervals between these times (eq. 4 if each ends at an update, 0 without an update), τ the last update in the window,
+or its first copy if there is none. The probability of an update by day t + e is 1 - exp(-λ (t + e - τ)).
 """
 
 from __future__ import annotations
