@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from webstrata.lab.hacs.distributions import UpdateDistribution, UpdateIntervals
 from webstrata.lab.hacs.evaluation import HacsResults
@@ -22,7 +23,7 @@ _LINES = (":", "--", "-")
 _MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall"}
 _MOST_PAGES = 200
 """Pages whose copies are drawn."""
-_DAYS_TICKS = (1, 10, 100, 1000)
+_DAYS_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 
 
 def draw_evaluations(folder: Path, results: HacsResults) -> list[Path]:
@@ -72,11 +73,12 @@ def draw_distributions(
 def _draw_thresholds(file: Path, results: HacsResults, measure: str, title: str) -> None:
     weeks = sorted({row.w for row in results.rows})
     shown = list(dict.fromkeys([weeks[0], weeks[(len(weeks) - 1) // 3], weeks[-1]])) if weeks else []
+    lines = list(zip(shown, _LINES[len(_LINES) - len(shown) :], strict=True))
     names = list(dict.fromkeys(row.corpus for row in results.rows))
     figure, axes = _panels(names)
     for panel, corpus in zip(axes, names, strict=True):
         for model in MODELS:
-            for w, line in zip(shown, _LINES[-len(shown) :], strict=True):
+            for w, line in lines:
                 rows = [
                     row
                     for row in results.rows
@@ -86,7 +88,7 @@ def _draw_thresholds(file: Path, results: HacsResults, measure: str, title: str)
                 panel.plot([row.theta for row in rows], values, line, color=_COLOURS[model], lw=1.4)
         panel.set(xlim=(0, 1), ylim=(0, None), xlabel="threshold θ", ylabel=title)
     models = [(model, _COLOURS[model], "-") for model in MODELS]
-    _legend(figure, models + [(f"w = {w}", INK, line) for w, line in zip(shown, _LINES[-len(shown) :], strict=True)])
+    _legend(figure, models + [(f"w = {w}", INK, line) for w, line in lines])
     save(figure, file)
 
 
@@ -98,6 +100,7 @@ def _draw_ranking(file: Path, results: HacsResults) -> Path:
             rows = [row for row in results.ranking if (row.corpus, row.model) == (corpus, model)]
             panel.plot([row.w for row in rows], [row.p_at_k for row in rows], ".-", color=_COLOURS[model])
         panel.set(ylim=(0, 1), xlabel="window w (weeks)", ylabel="weighted P@K")
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     _legend(figure, [(model, _COLOURS[model], ".-") for model in RANKERS])
     save(figure, file)
     return file
@@ -115,29 +118,37 @@ def _copies(axes: Axes, timeline: UpdateTimeline) -> None:
     axes.plot(copies.at_days[shown], row[copies.page[shown]], ".", color=TEAL, ms=0.8, mew=0, rasterized=True)
     axes.plot(copies.at_days[first[drawn]], np.arange(len(drawn)), ".", color=ORANGE, ms=3, mew=0, rasterized=True)
     axes.set(xlabel="days from the first date", ylabel=f"{len(drawn)} of {len(pages)}, by first copy")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _intervals(axes: Axes, intervals: UpdateIntervals, found: UpdateDistribution) -> None:
     days = intervals.observed[np.isfinite(intervals.observed)]
-    edges = np.geomspace(1, 3000, 30)
+    edges = np.geomspace(min(1.0, days.min(initial=1.0)), 3000, 30)
     axes.hist(days, edges.tolist(), weights=np.full(len(days), 1 / max(len(days), 1)), color=TEAL, alpha=0.7)
     if found.log_mean is not None and found.log_deviation is not None:
         middle = np.sqrt(edges[1:] * edges[:-1])
         standard = (np.log(middle) - found.log_mean) / found.log_deviation
         width = np.log(edges[1] / edges[0]) / found.log_deviation
         axes.plot(middle, np.exp(-(standard**2) / 2) / np.sqrt(2 * np.pi) * width, color=ORANGE)
-    axes.set(xscale="log", xlabel="1/λ (days)", ylabel="share of the pages")
-    axes.set_xticks(_DAYS_TICKS, [str(days) for days in _DAYS_TICKS])
+    axes.set(xscale="log", xlabel="1/λ (days)", ylabel="share")
+    _days_ticks(axes)
 
 
 def _medians(axes: Axes, intervals: UpdateIntervals) -> None:
     known = np.isfinite(intervals.interpolated) & np.isfinite(intervals.median_gap)
     order = np.argsort(intervals.interpolated[known])
     number = np.arange(len(order))
-    axes.plot(intervals.median_gap[known][order], number, ".", color=TEAL, ms=2, mew=0, rasterized=True)
+    size = 3 if len(order) > _MOST_PAGES else 6
+    axes.plot(intervals.median_gap[known][order], number, ".", color=TEAL, ms=size, mew=0, rasterized=True)
     axes.plot(intervals.interpolated[known][order], number, color=ORANGE, lw=1.5)
-    axes.set(xscale="log", xlabel="days", ylabel="pages by 1/λ")
-    axes.set_xticks(_DAYS_TICKS, [str(days) for days in _DAYS_TICKS])
+    axes.set(xscale="log", xlabel="days", ylabel="number, by 1/λ")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    _days_ticks(axes)
+
+
+def _days_ticks(axes: Axes) -> None:
+    shown = [days for days in _DAYS_TICKS if days >= axes.get_xlim()[0]]
+    axes.set_xticks(shown, [f"{days:g}" for days in shown])
 
 
 def _gaps(axes: Axes, found: UpdateDistribution) -> None:
