@@ -60,6 +60,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate log verify": ("OUT",),
     "coherence": ("--store", "llvm.test"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
+    "lab hacs": ("--w", "1"),
     "lab live": ("--days", "4", "--pages", "2"),
     "lab sharp": ("--runs", "2", "--starts", "0"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
@@ -69,7 +70,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 WITHOUT_HOME = {
     *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
     "certificate report",
-    *("lab crawl-time", "lab live", "lab policies", "lab sharp"),
+    *("lab crawl-time", "lab hacs", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 

@@ -97,6 +97,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "plan": ("webstrata plan --within 1d", "webstrata plan --urls urls.txt --threads 50", "webstrata plan --capacity"),
     "demo": ("webstrata demo --days 90",),
     "lab crawl-time": ("webstrata lab crawl-time --crawls 20 --out results",),
+    "lab hacs": ("webstrata lab hacs --w 1,4,12 --plot figures", "webstrata lab hacs --recorded --e 2w --json"),
     "lab live": ("webstrata lab live --days 90 --pages 50",),
     "lab policies": ("webstrata lab policies --policies value,dyn --years 1 --budget 4/page/day",),
     "lab sharp": ("webstrata lab sharp --lengths 1,1,9,9 --algorithm optimal",),

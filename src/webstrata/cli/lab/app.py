@@ -8,6 +8,7 @@ import typer
 
 EXPERIMENTS = {
     "crawl-time": "crawl_time",
+    "hacs": "hacs",
     "live": "live",
     "policies": "policies",
     "sharp": "sharp",
