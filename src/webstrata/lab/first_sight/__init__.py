@@ -1,0 +1,1 @@
+"""Experiments with the classifier of pages at first sight."""
