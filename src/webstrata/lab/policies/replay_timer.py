@@ -14,9 +14,10 @@ _ROUNDING_DAYS = 1e-6
 """A visit later than the end of the window by less than this is one at the end: sums of intervals are rounded."""
 
 
-def replay_timer(policy: TimerPolicy, truth: Truth) -> ReplayLog:
-    """Replay the window with a timer policy, which learns only from its own visits."""
-    return _replay(policy, policy.start(len(truth)), truth)
+def replay_timer(policy: TimerPolicy, truth: Truth, state: State | None = None) -> ReplayLog:
+    """Replay the window with a timer policy, which learns only from its own visits. `state`: where it begins instead of
+    its own start; it is changed in place."""
+    return _replay(policy, policy.start(len(truth)) if state is None else state, truth)
 
 
 def replay_oracle(policy: Gold, truth: Truth) -> ReplayLog:

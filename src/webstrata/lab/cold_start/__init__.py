@@ -1,0 +1,1 @@
+"""Experiments with pages of which nothing is known but their first version."""
