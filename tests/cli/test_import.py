@@ -10,12 +10,34 @@ from pathlib import Path
 
 import pytest
 
-from tests.archive.foreign_warc import response, write_warc
-from tests.cli.conftest import call_here, environment
+from tests.archive.foreign_warc import response, sha1_base32, write_warc
+from tests.cli.conftest import LocalServer, call_here, environment
 
 DATA = Path(__file__).parent.parent / "data"
 CDX = DATA / "cdx" / "dupes.cdx"
 LINE = "org,a)/{n} 20140103030321 http://a.org/{n} text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 1 2 a.warc\n"
+WARCIO = """
+import io, sys
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+with open(sys.argv[1], "wb") as file:
+    writer = WARCWriter(file, gzip=True)
+    writer.write_record(writer.create_warcinfo_record("w.warc.gz", {"isPartOf": "collection"}))
+    head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+    first = writer.create_warc_record(
+        "http://a.org/", "response", payload=io.BytesIO(b"<p>text"), http_headers=head,
+        warc_headers_dict={"WARC-Date": "2020-01-01T00:00:00Z"},
+    )
+    writer.write_record(first)
+    digest = first.rec_headers.get_header("WARC-Payload-Digest")
+    writer.write_record(writer.create_revisit_record(
+        "http://a.org/", digest, "http://a.org/", "2020-01-01T00:00:00Z", http_headers=head,
+        warc_headers_dict={"WARC-Date": "2020-02-01T00:00:00Z"},
+    ))
+    writer.write_record(writer.create_warc_record(
+        "http://a.org/r", "resource", payload=io.BytesIO(b"text"), warc_content_type="text/plain"
+    ))
+"""
 KILLED = """
 import os, signal, sys
 from webstrata.history import index_file
@@ -111,6 +133,42 @@ def test_wrong_usage(
     result = call_here("--home", home, "import", *words)
     assert (result.code, message in result.err) == (2, True)
     assert call_here("--home", home, "import", "list", "--json").json == {"imports": []}
+
+
+def test_own_archive(home: Path, server: LocalServer, tmp_path: Path) -> None:
+    """The WARC files and the WACZ export of a crawl give copies with the payload and the text of its visits."""
+    pages = ("/a", "/b")
+    for version in (b"one", b"two", b"two"):
+        for path in pages:
+            server.pages[path] = ("text/html", b"<title>t</title><p>Hello, %s at last. <a href='/x'>x</a>" % version)
+        call_here("--home", home, "watch", *(server.url(path) for path in pages))
+        assert call_here("--home", home, "crawl", *map(server.url, pages), **server.settings).code == 0
+    package = tmp_path / "all.wacz"
+    assert call_here("--home", home, "export", "wacz", package).code == 0
+    with sqlite3.connect(home / "webstrata.db") as database:
+        visited = set(database.execute("SELECT payload, text FROM visits").fetchall())
+    for number, source in enumerate((home / "archive", package)):
+        other = tmp_path / f"other{number}"
+        assert call_here("--home", other, "init").code == 0
+        found = call_here("--home", other, "import", "warc", source, "--only", server.url("/*"), "--json").json
+        assert (found["kept"], found["skipped"]) == (6, {"error-status": 1})
+        with sqlite3.connect(other / "webstrata.db") as database:
+            rows = database.execute("SELECT digest, text, has_links FROM copies").fetchall()
+            assert database.execute("SELECT count(*) FROM page_features").fetchone() == (2,)
+        assert set(rows) == {(payload, text, True) for payload, text in visited}
+        assert len(visited) == 2
+
+
+def test_warc_of_warcio(home: Path, tmp_path: Path) -> None:
+    """What warcio writes is read: responses, revisits, resources and the archive's name."""
+    path = tmp_path / "w.warc.gz"
+    subprocess.run([sys.executable, "-c", WARCIO, path], check=True, timeout=60)  # it leaves temporary files open
+    assert call_here("--home", home, "import", "warc", path, "--json").json["kept"] == 3
+    with sqlite3.connect(home / "webstrata.db") as database:
+        rows = database.execute("SELECT digest, text FROM copies ORDER BY page_id, at LIMIT 2").fetchall()
+        assert database.execute("SELECT name FROM archives").fetchall() == [("collection",)]
+    assert rows[0] == rows[1] == (sha1_base32(b"<p>text"), rows[0][1])
+    assert rows[0][1]
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
