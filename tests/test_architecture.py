@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "webstrata"
 
 FLOOR = {
     "records", "columns", "clock", "urls", "errors", "coding", "compiled", "masking", "wording",
-    "digests", "site_levels", "wanted_pages",
+    "copy_rules", "digests", "site_levels", "wanted_pages",
 }  # fmt: skip
 THINKING = {"observe", "detect", "predict", "schedule", "plan", "sharp", "permit", "receive"}
 TOUCHING = {"fetch", "archive", "remember", "history", "notify", "cluster"}

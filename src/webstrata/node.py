@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
 from webstrata.coding import decode
-from webstrata.errors import BadSettings, DamagedStore, StoreError
+from webstrata.errors import BadSettings, DamagedStore, StoreError, UsageError
 from webstrata.home import Home
 from webstrata.remember.engine import open_store, sqlite_file
 from webstrata.remember.homes.named_database import NamedDatabase, decoded, named_database
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from webstrata.settings import BudgetSettings
     from webstrata.sharp.proof.capture_log import ChainedPackage
     from webstrata.sharp.proof.signature import PackageSigner
+    from webstrata.wanted_pages import WantedPages
 
 log = logging.getLogger("webstrata.node")
 
@@ -108,6 +109,27 @@ def sightings(
         on_damage=on_damage,
         signature=signature_faults,
     )
+
+
+def archive_files_in(paths: Sequence[Path]) -> list[Path]:
+    """The archive files and packages among these paths and in these folders, at any depth, sorted in each folder.
+
+    Raises UsageError for a folder without any.
+    """
+    from webstrata.archive.warc.walk import SUFFIXES, plain_name
+
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = [file for file in sorted(path.rglob("*")) if plain_name(file.name).endswith((*SUFFIXES, ".wacz"))]
+        if not inside:
+            raise UsageError(
+                f"there is no .warc.gz, .warc, .arc.gz, .arc or .wacz file in {path}. Name another folder."
+            )
+        found += inside
+    return list(dict.fromkeys(found))
 
 
 def signature_faults(document: dict[str, Any], datapackage: bytes) -> Sequence[str]:
@@ -412,6 +434,55 @@ class Node:
 
         return IndexFile(path, archive=archive, now=self.clock.now())
 
+    def gaps_file(self, path: Path, archive: str = "", until: float | None = None) -> CopySource:
+        """The copies for which a list of observations stands, the last ones at `until`."""
+        from webstrata.history.gaps import GapsFile
+
+        return GapsFile(path, archive=archive, until=until, now=self.clock.now())
+
+    def parquet_copies(self, path: Path, archive: str = "", template: str = "") -> CopySource:
+        """The copies in a Parquet file; `template` makes URLs of the names of pages. Needs pyarrow."""
+        try:
+            from webstrata.history.parquet import ParquetCopies
+        except ImportError:
+            raise UsageError("Parquet needs pyarrow: `pip install 'webstrata[lab]'`.") from None
+        return ParquetCopies(path, archive=archive, template=template, now=self.clock.now())
+
+    @asynccontextmanager
+    async def content_files(
+        self, paths: Sequence[Path], archive: str, wanted: WantedPages
+    ) -> AsyncIterator[list[CopySource]]:
+        """The copies in WARC, ARC and WACZ files, with their contents: parser processes run while they are read."""
+        from webstrata.archive.contents import ContentFile
+        from webstrata.flows.import_contents import ContentSource
+        from webstrata.flows.original_contents import OriginalContents
+        from webstrata.flows.parsers.parser_pool import ParserPool
+        from webstrata.history.import_key import archive_name, file_key
+
+        max_body_bytes = self.settings.fetch.max_parsed
+        files = [ContentFile(path, max_body_bytes=max_body_bytes, signature=signature_faults) for path in paths]
+        parsers = (self._make_parsers or ParserPool)(self.settings.crawl.workers)
+        try:
+            parsers.start()
+            await parsers.check()
+            originals = OriginalContents()
+            yield [
+                ContentSource(
+                    key=file_key("warc", file.path, file.size, file.beginning),
+                    read=file.read,
+                    parsers=parsers,
+                    originals=originals,
+                    wanted=wanted,
+                    archive=archive,
+                    default_archive=archive_name(file.path),
+                    now=self.clock.now(),
+                    max_decoded=self.settings.fetch.max_decoded,
+                )
+                for file in files
+            ]
+        finally:
+            parsers.close()
+
     def schedule(self) -> Schedule:
         """The schedule by the policy that the settings name."""
         from webstrata.schedule.policy import Bounds
@@ -509,45 +580,47 @@ class Node:
             await leases.close()
 
     @asynccontextmanager
-    async def cdx_server(
+    async def cdx_servers(
         self,
         server: str,
-        pattern: str,
+        patterns: Sequence[str],
         *,
         since: float | None = None,
         until: float | None = None,
         archive: str = "",
         per_minute: float | None = None,
         refresh: bool = False,
-    ) -> AsyncIterator[CopySource]:
-        """The copies of these pages that a CDX server lists."""
+    ) -> AsyncIterator[Sequence[CopySource]]:
+        """The copies that a CDX server lists, for each of these patterns of pages."""
         from webstrata.history.cdx_query import cdx_query
         from webstrata.history.cdx_server import CdxServer
 
-        query = cdx_query(pattern, since, until)
+        queries = [cdx_query(pattern, since, until) for pattern in patterns]
+        now = self.clock.now()
         async with self.archive_requests(per_minute=per_minute, refresh=refresh) as requests:
-            yield CdxServer(server, query, requests=requests, now=self.clock.now(), archive=archive)
+            yield [CdxServer(server, query, requests=requests, now=now, archive=archive) for query in queries]
 
     @asynccontextmanager
-    async def timemap(
+    async def timemaps(
         self,
-        text: str,
+        texts: Sequence[str],
         *,
         server: str | None = None,
         archive: str = "",
         per_minute: float | None = None,
         refresh: bool = False,
-    ) -> AsyncIterator[CopySource]:
-        """The copies that a TimeMap lists: a file, the URL of a TimeMap, or a page whose TimeMap a server has."""
-        from webstrata.history.timemap_source import TimeMaps, asked_map
+    ) -> AsyncIterator[Sequence[CopySource]]:
+        """The copies that TimeMaps list: files, URLs of TimeMaps, and pages whose TimeMaps a server has."""
+        from webstrata.history.timemap_source import TimeMaps, timemap_origin
 
+        origins = [timemap_origin(text, server) for text in texts]
         now = self.clock.now()
-        if "://" not in text and (server is None or Path(text).exists()):
-            yield TimeMaps(Path(text), requests=None, now=now, archive=archive)
-            return
-        asked = asked_map(text, server)
-        async with self.archive_requests(per_minute=per_minute, refresh=refresh) as requests:
-            yield TimeMaps(asked, requests=requests, now=now, archive=archive)
+        async with AsyncExitStack() as stack:
+            requests = None
+            if not all(isinstance(origin, Path) for origin in origins):
+                opened = self.archive_requests(per_minute=per_minute, refresh=refresh)
+                requests = await stack.enter_async_context(opened)
+            yield [TimeMaps(origin, requests=requests, now=now, archive=archive) for origin in origins]
 
     @asynccontextmanager
     async def archive_requests(

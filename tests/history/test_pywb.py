@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -33,8 +33,10 @@ def cdx(server: str, pattern: str, page_rows: int = 10) -> OpenSource:
 
 
 def timemap(text: str, server: str | None = None) -> OpenSource:
-    def open_source(node: Node) -> AbstractAsyncContextManager[CopySource]:
-        return node.timemap(text, server=server)
+    @asynccontextmanager
+    async def open_source(node: Node) -> AsyncIterator[CopySource]:
+        async with node.timemaps([text], server=server) as (source,):
+            yield source
 
     return open_source
 

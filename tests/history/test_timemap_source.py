@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,10 @@ def importer(tmp_path: Path) -> Importer:
 
 
 def asking(site: Site, *, refresh: bool = False) -> OpenSource:
-    def open_source(node: Node) -> AbstractAsyncContextManager[CopySource]:
-        return node.timemap(PAGE, server=f"{site.url}/timemap/link/", refresh=refresh)
+    @asynccontextmanager
+    async def open_source(node: Node) -> AsyncIterator[CopySource]:
+        async with node.timemaps([PAGE], server=f"{site.url}/timemap/link/", refresh=refresh) as (source,):
+            yield source
 
     return open_source
 

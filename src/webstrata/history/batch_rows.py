@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from webstrata.records import ArchivedCopy, ReadBatch, SkippedRow, SkipReason
 
+BATCH_ROWS = 5_000
+"""A batch is finished when it has so many rows."""
 _KEPT_SKIPPED = 1_000
 _MAX_DETAIL = 200
 

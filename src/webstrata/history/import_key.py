@@ -6,12 +6,11 @@ import hashlib
 from pathlib import Path
 
 _SHOWN = 16
-_BEGINNING = 1 << 16
 
 
 def file_key(kind: str, path: Path, size: int, beginning: bytes, *options: str) -> str:
     """The key of a file: its path, its size, a digest of its beginning, and options that change what is read."""
-    digest = hashlib.sha256(beginning[:_BEGINNING]).hexdigest()[:_SHOWN]
+    digest = hashlib.sha256(beginning).hexdigest()[:_SHOWN]
     return " ".join((kind, str(path.resolve()), str(size), digest, *options))
 
 

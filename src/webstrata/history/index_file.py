@@ -10,15 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from webstrata.clock import iso
-from webstrata.history.batch_rows import BatchRows
+from webstrata.copy_rules import LeftOut
+from webstrata.history.batch_rows import BATCH_ROWS, BatchRows
 from webstrata.history.cdx import cdx_legend, guessed_row
 from webstrata.history.cdxj import cdxj_row
 from webstrata.history.import_key import archive_name, file_key
-from webstrata.history.index_row import IndexRow, LeftOut, archived_copy
+from webstrata.history.index_row import IndexRow, archived_copy
 from webstrata.history.text_lines import FileLine, TextLines
 from webstrata.records import ArchivedCopy, ReadBatch, SkipReason
 
-BATCH_ROWS = 5_000
 _RECENT_PAGES = 64
 """Pages of which the last row is remembered: those of one key stand together in a sorted index."""
 _BOM = "\ufeff"

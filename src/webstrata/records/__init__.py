@@ -33,6 +33,7 @@ from webstrata.records.exchange import (
 )
 from webstrata.records.history import (
     ArchivedCopy,
+    CapturedContent,
     ContentFeatures,
     CopyRow,
     Importance,
@@ -111,6 +112,7 @@ __all__ = [
     "Boost",
     "BudgetState",
     "Capture",
+    "CapturedContent",
     "Change",
     "ChangeKind",
     "CheckFinding",

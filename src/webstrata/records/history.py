@@ -80,6 +80,46 @@ class ReadBatch(Struct, frozen=True, kw_only=True):
     """Share of the source that was read so far, from 0 to 1; None if its size is not known."""
 
 
+class CapturedContent(Struct, frozen=True, kw_only=True):
+    """A capture record of a WARC, ARC or WACZ file, as an import reads it; or a place that cannot be read."""
+
+    where: str
+    """`FILE:OFFSET`."""
+    position: str
+    """Where reading continues after this record; empty if the next record cannot be read without this one."""
+    done: float
+    """Share of the file that was read."""
+    problem: str = ""
+    """Why it is not a record of a content; empty if it is one."""
+    is_malformed: bool = False
+    """The problem is damage, not another kind of record."""
+    kind: str = ""
+    """`response`, `revisit` or `resource`."""
+    url: str = ""
+    """As it is written."""
+    at: float | None = None
+    date: str = ""
+    archive: str = ""
+    """The archive that the file names; empty if it names none."""
+    record_id: str = ""
+    refers_to: str = ""
+    """Of a revisit: the identifier of its original."""
+    status: int = 0
+    """0: not known, also of a response 304."""
+    digest: str = ""
+    """Of the payload as sent, without its transfer coding; of a payload that is not read, as declared."""
+    declared: str = ""
+    """The digest that the record declares, if it is another one."""
+    is_wrong: bool = False
+    """The payload has another digest than the record declares."""
+    is_cut: bool = False
+    """The record holds only a part of the content."""
+    body: bytes | None = None
+    """None if it is too large, or the record has none."""
+    headers: dict[str, str] = {}
+    """Names in lower case."""
+
+
 class ImportProgress(Struct, frozen=True, kw_only=True):
     """How far an import has read its source. It is stored together with the copies that were read up to there."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from webstrata.cli.imports import cdx, listing, timemap, wayback
+from webstrata.cli.imports import cdx, gaps, listing, parquet, timemap, warc, wayback
 
 app = typer.Typer(
     help="Import copies of pages that other archives hold, so that the schedule starts with what their past teaches. "
@@ -15,4 +15,7 @@ app = typer.Typer(
 app.command(name="cdx")(cdx.command)
 app.command(name="wayback")(wayback.command)
 app.command(name="timemap")(timemap.command)
+app.command(name="warc")(warc.command)
+app.command(name="parquet")(parquet.command)
+app.command(name="gaps")(gaps.command)
 app.command(name="list")(listing.command)

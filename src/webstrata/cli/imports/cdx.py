@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from webstrata.cli.imports.running import (
     DepthOption,
     DryRunOption,
     OnlyOption,
-    OpenSource,
     RestartOption,
     WatchedOption,
     WatchOption,
@@ -21,10 +20,6 @@ from webstrata.cli.imports.running import (
 )
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.wanted_pages import wanted_pages
-
-if TYPE_CHECKING:
-    from webstrata.node import Node
-    from webstrata.ports import CopySource
 
 
 def command(
@@ -46,20 +41,12 @@ def command(
     CDX files with a legend or with 7, 9, 10 or 11 fields, and CDXJ files; the form is recognised by the content. The
     name of the archive is the name of the file unless --archive says another.
     """
-    wanted = wanted_pages(only or (), max_depth=depth, watched=watched)
     run_imports(
-        [_source(file, archive) for file in files],
+        opened(lambda node: [node.index_file(file, archive) for file in files]),
         home=home,
-        wanted=wanted,
+        wanted=wanted_pages(only or (), max_depth=depth, watched=watched),
         dry_run=dry_run,
         restart=restart,
         as_json=as_json,
         watch=watch,
     )
-
-
-def _source(file: Path, archive: str) -> OpenSource:
-    def source(node: Node) -> CopySource:
-        return node.index_file(file, archive)
-
-    return opened(source)

@@ -29,6 +29,7 @@ _UNLISTED = ("outside", "too-deep")
 """The user asked to leave these out: they are counted only."""
 
 OpenSource = Callable[["Node"], "AbstractAsyncContextManager[CopySource]"]
+OpenSources = Callable[["Node"], "AbstractAsyncContextManager[Sequence[CopySource]]"]
 
 # ── options ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -91,11 +92,17 @@ def run_import(
     watch: bool = False,
 ) -> None:
     """Import one source, and print what was done."""
-    run_imports([open_source], home=home, wanted=wanted, dry_run=dry_run, restart=restart, as_json=as_json, watch=watch)
+
+    @asynccontextmanager
+    async def open_sources(node: Node) -> AsyncIterator[Sequence[CopySource]]:
+        async with open_source(node) as source:
+            yield [source]
+
+    run_imports(open_sources, home=home, wanted=wanted, dry_run=dry_run, restart=restart, as_json=as_json, watch=watch)
 
 
 def run_imports(
-    sources: Sequence[OpenSource],
+    open_sources: OpenSources,
     *,
     home: Path | None,
     wanted: WantedPages,
@@ -111,22 +118,21 @@ def run_imports(
 
     async def run() -> list[ImportResult]:
         results = []
-        async with node.store() as store:
-            for number, open_source in enumerate(sources):
-                async with open_source(node) as source:
-                    with _shown(number, len(sources)) as on_batch:
-                        results.append(
-                            await import_copies(
-                                store,
-                                source,
-                                node.clock.now(),
-                                wanted=wanted,
-                                dry_run=dry_run,
-                                restart=restart,
-                                watch=watch,
-                                on_batch=on_batch,
-                            )
+        async with node.store() as store, open_sources(node) as sources:
+            for number, source in enumerate(sources, 1):
+                with _shown(f"importing {number} of {len(sources)}" if len(sources) > 1 else "importing") as on_batch:
+                    results.append(
+                        await import_copies(
+                            store,
+                            source,
+                            node.clock.now(),
+                            wanted=wanted,
+                            dry_run=dry_run,
+                            restart=restart,
+                            watch=watch,
+                            on_batch=on_batch,
                         )
+                    )
             # Here the copies of all sources are stored, and what they teach can be learned.
         return results
 
@@ -138,39 +144,38 @@ def run_imports(
             typer.echo(import_line(result, dry_run=dry_run))
 
 
-def opened(source: Callable[[Node], CopySource]) -> OpenSource:
-    """A source that needs no closing, in the form that `run_imports` takes."""
+def opened(make: Callable[[Node], Sequence[CopySource]]) -> OpenSources:
+    """Sources that need no closing, in the form that `run_imports` takes."""
 
     @asynccontextmanager
-    async def open_source(node: Node) -> AsyncIterator[CopySource]:
-        yield source(node)
+    async def open_sources(node: Node) -> AsyncIterator[Sequence[CopySource]]:
+        yield make(node)
 
-    return open_source
+    return open_sources
 
 
 # ── showing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager
-def _shown(number: int, total: int) -> Iterator[Callable[[ReadBatch, ImportProgress], None]]:
+def _shown(what: str) -> Iterator[Callable[[ReadBatch, ImportProgress], None]]:
     """Lists the first rows that are left out on stderr and, on a terminal, shows the progress."""
-    listed = 0
-    with _bar(f"importing {number + 1} of {total}" if total > 1 else "importing") as (advance, write):
+    listed = left_out = 0
+    with _bar(what) as (advance, write):
 
         def on_batch(batch: ReadBatch, progress: ImportProgress) -> None:
-            nonlocal listed
+            nonlocal listed, left_out
             for row in batch.skipped:
                 if listed < _SHOWN_ROWS and row.reason not in _UNLISTED:
                     listed += 1
                     detail = f": {row.detail}" if row.detail else ""
                     write(safe(f"{row.where}: {row.reason}{detail}"))
             advance(batch.done, progress.read)
-            shown_of[0] = sum(n for reason, n in progress.skipped.items() if reason not in _UNLISTED)
+            left_out += sum(number for reason, number in batch.skipped_counts.items() if reason not in _UNLISTED)
 
-        shown_of = [0]
         yield on_batch
-    if listed and shown_of[0] > listed:
-        typer.echo(f"and {counted(f'{shown_of[0] - listed:,}', 'more row')} left out", err=True)
+    if left_out > listed:
+        typer.echo(f"and {counted(f'{left_out - listed:,}', 'more row')} left out", err=True)
 
 
 @contextmanager
