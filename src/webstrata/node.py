@@ -581,45 +581,47 @@ class Node:
             await leases.close()
 
     @asynccontextmanager
-    async def cdx_server(
+    async def cdx_servers(
         self,
         server: str,
-        pattern: str,
+        patterns: Sequence[str],
         *,
         since: float | None = None,
         until: float | None = None,
         archive: str = "",
         per_minute: float | None = None,
         refresh: bool = False,
-    ) -> AsyncIterator[CopySource]:
-        """The copies of these pages that a CDX server lists."""
+    ) -> AsyncIterator[Sequence[CopySource]]:
+        """The copies that a CDX server lists, for each of these patterns of pages."""
         from webstrata.history.cdx_query import cdx_query
         from webstrata.history.cdx_server import CdxServer
 
-        query = cdx_query(pattern, since, until)
+        queries = [cdx_query(pattern, since, until) for pattern in patterns]
+        now = self.clock.now()
         async with self.archive_requests(per_minute=per_minute, refresh=refresh) as requests:
-            yield CdxServer(server, query, requests=requests, now=self.clock.now(), archive=archive)
+            yield [CdxServer(server, query, requests=requests, now=now, archive=archive) for query in queries]
 
     @asynccontextmanager
-    async def timemap(
+    async def timemaps(
         self,
-        text: str,
+        texts: Sequence[str],
         *,
         server: str | None = None,
         archive: str = "",
         per_minute: float | None = None,
         refresh: bool = False,
-    ) -> AsyncIterator[CopySource]:
-        """The copies that a TimeMap lists: a file, the URL of a TimeMap, or a page whose TimeMap a server has."""
-        from webstrata.history.timemap_source import TimeMaps, asked_map
+    ) -> AsyncIterator[Sequence[CopySource]]:
+        """The copies that TimeMaps list: files, URLs of TimeMaps, and pages whose TimeMaps a server has."""
+        from webstrata.history.timemap_source import TimeMaps, timemap_origin
 
+        origins = [timemap_origin(text, server) for text in texts]
         now = self.clock.now()
-        if "://" not in text and (server is None or Path(text).exists()):
-            yield TimeMaps(Path(text), requests=None, now=now, archive=archive)
-            return
-        asked = asked_map(text, server)
-        async with self.archive_requests(per_minute=per_minute, refresh=refresh) as requests:
-            yield TimeMaps(asked, requests=requests, now=now, archive=archive)
+        async with AsyncExitStack() as stack:
+            requests = None
+            if not all(isinstance(origin, Path) for origin in origins):
+                opened = self.archive_requests(per_minute=per_minute, refresh=refresh)
+                requests = await stack.enter_async_context(opened)
+            yield [TimeMaps(origin, requests=requests, now=now, archive=archive) for origin in origins]
 
     @asynccontextmanager
     async def archive_requests(

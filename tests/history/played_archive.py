@@ -22,7 +22,7 @@ from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.ports import CopySource
 from webstrata.records import CopyRow, ReadBatch
-from webstrata.settings import Settings
+from webstrata.settings import ByteSize, Settings
 from webstrata.urls import surt
 from webstrata.wanted_pages import WantedPages
 
@@ -107,12 +107,18 @@ def _objects(rows: list[Row]) -> str:
 class Importer:
     """A home, and imports into it. Every import opens everything again, like another process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, max_body: int = 100 * 10**6) -> None:
         self.home, _ = Home.create(folder / "home")
         self.clock = JumpingClock(NOW)
         settings = Settings()
         hosts = {"other.example": "127.0.0.1"}
-        fetch = msgspec.structs.replace(settings.fetch, allow_private=("127.0.0.0/8:*",), hosts=hosts)
+        fetch = msgspec.structs.replace(
+            settings.fetch,
+            allow_private=("127.0.0.0/8:*",),
+            hosts=hosts,
+            max_body=ByteSize(max_body),
+            max_parsed=ByteSize(max_body),
+        )
         self.node = Node(self.home, msgspec.structs.replace(settings, fetch=fetch), self.clock)
 
     def run(self, open_source: OpenSource, *, stop_after: int | None = None, restart: bool = False) -> ImportResult:

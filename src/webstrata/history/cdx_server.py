@@ -18,11 +18,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.clock import DAY_S, iso
+from webstrata.copy_rules import LeftOut
 from webstrata.errors import SourceError, UsageError
 from webstrata.history.batch_rows import BatchRows
 from webstrata.history.cdx_query import CdxQuery, shown_key
 from webstrata.history.index_answer import index_answer, page_count
-from webstrata.history.index_row import IndexRow, LeftOut, archived_copy
+from webstrata.history.index_row import IndexRow, archived_copy
 from webstrata.ports import ArchiveServer
 from webstrata.records import Failure, FailureKind, ReadBatch, ServerAnswer
 from webstrata.urls import canonical, host_of, surt

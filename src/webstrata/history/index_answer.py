@@ -143,7 +143,7 @@ def _row_of_cells(names: list[str], cells: list[str | int | float | None] | None
 
 def _lines(body: bytes) -> IndexAnswer | Failure:
     """JSON objects, CDXJ or CDX, one per line."""
-    first = _without_end(body, 0)
+    first = _first_line(body)
     formatted = cdx_legend(first)
     if formatted is None and isinstance(problem := _line_row(first, None), str):
         return _unexpected(f"no rows of an index, but {_shown(body)!r} ({problem})")
@@ -154,9 +154,9 @@ def _lines(body: bytes) -> IndexAnswer | Failure:
     return IndexAnswer(_rows(body, end, formatted), key)
 
 
-def _without_end(body: bytes, start: int) -> str:
+def _first_line(body: bytes) -> str:
     """The first line, or its beginning."""
-    text = body.lstrip()[start : start + MAX_LINE_BYTES]
+    text = body[: 2 * MAX_LINE_BYTES].lstrip(b"\r\n")
     return text.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
 
 

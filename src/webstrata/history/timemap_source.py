@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from webstrata import urls
 from webstrata.clock import DAY_S
 from webstrata.coding import decode
+from webstrata.copy_rules import LeftOut, copy_at
 from webstrata.errors import BadUrl, SourceError, UsageError
 from webstrata.history.batch_rows import BatchRows
 from webstrata.history.import_key import archive_name, file_key
-from webstrata.history.index_row import IndexRow, LeftOut, archived_copy
+from webstrata.history.index_row import IndexRow, archived_copy
 from webstrata.history.timemap import (
     FurtherMap,
     Memento,
@@ -60,6 +61,13 @@ def asked_map(text: str, server: str | None) -> AskedMap:
     page = urls.canonical(text)
     template = server if "{url}" in server else f"{server.rstrip('/')}/{{url}}"
     return AskedMap(urls.canonical(template.replace("{url}", page)), page)
+
+
+def timemap_origin(text: str, server: str | None) -> Path | AskedMap:
+    """The file or the request that an argument names."""
+    if "://" not in text and (server is None or Path(text).exists()):
+        return Path(text)
+    return asked_map(text, server)
 
 
 class _MapPlace(Struct, frozen=True, omit_defaults=True):
@@ -186,16 +194,16 @@ class _MapRows:
 
     def _listed(self, memento: Memento) -> ArchivedCopy | LeftOut:
         """The copy that a memento is: it has no digest and no status."""
-        page = self._page or _canonical(memento_page(memento))
-        at = memento_instant(memento)
-        if not page:
-            return LeftOut("invalid-url", memento.uri[:200])
-        if at is None:
-            return LeftOut("invalid-date", memento.datetime[:200])
-        if at > self._now + DAY_S:
-            return LeftOut("future", memento.datetime[:200])
         host = "" if self._map.is_named else memento_archive(memento)
-        return ArchivedCopy(url=page, at=at, archive=host or self._map.archive)
+        return copy_at(
+            url=self._page or memento_page(memento),
+            at=memento_instant(memento),
+            shown_time=memento.datetime or memento.uri,
+            status="",
+            digest="",
+            archive=host or self._map.archive,
+            now=self._now,
+        )
 
     def _indexed(self, row: IndexRow) -> ArchivedCopy | LeftOut:
         copy = archived_copy(row, self._map.archive, self._now)

@@ -11,7 +11,6 @@ from webstrata.cli.imports.running import (
     DepthOption,
     DryRunOption,
     OnlyOption,
-    OpenSource,
     RestartOption,
     WatchedOption,
     WatchOption,
@@ -22,6 +21,7 @@ from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.wanted_pages import wanted_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
 
     from webstrata.node import Node
@@ -66,14 +66,11 @@ def command(
     """
     rate = checked_rate(per_minute, server or "", *sources)
 
-    def source(text: str) -> OpenSource:
-        def open_source(node: Node) -> AbstractAsyncContextManager[CopySource]:
-            return node.timemap(text, server=server, archive=archive, per_minute=rate, refresh=refresh)
-
-        return open_source
+    def open_sources(node: Node) -> AbstractAsyncContextManager[Sequence[CopySource]]:
+        return node.timemaps(sources, server=server, archive=archive, per_minute=rate, refresh=refresh)
 
     run_imports(
-        [source(text) for text in sources],
+        open_sources,
         home=home,
         wanted=wanted_pages(only or (), max_depth=depth, watched=watched),
         dry_run=dry_run,

@@ -11,7 +11,6 @@ from webstrata.cli.imports.running import (
     ArchiveOption,
     DepthOption,
     DryRunOption,
-    OpenSource,
     RestartOption,
     WatchedOption,
     WatchOption,
@@ -71,16 +70,13 @@ def command(
     start, end = time_range(since, until)
     rate = checked_rate(per_minute, server)
 
-    def source(pattern: str) -> OpenSource:
-        def open_source(node: Node) -> AbstractAsyncContextManager[CopySource]:
-            return node.cdx_server(
-                server, pattern, since=start, until=end, archive=archive, per_minute=rate, refresh=refresh
-            )
-
-        return open_source
+    def open_sources(node: Node) -> AbstractAsyncContextManager[Sequence[CopySource]]:
+        return node.cdx_servers(
+            server, patterns, since=start, until=end, archive=archive, per_minute=rate, refresh=refresh
+        )
 
     run_imports(
-        [source(pattern) for pattern in patterns],
+        open_sources,
         home=home,
         wanted=_wanted(patterns, depth, watched=watched),
         dry_run=dry_run,
