@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -65,8 +66,11 @@ def _is_start(url: str) -> bool:
     return parts.path in ("", "/") and not parts.query
 
 
-async def update_importance(store: Store) -> ImportanceResult:
-    """Compute the importance of all watched pages and of all others whose links are stored, and store it."""
+async def update_importance(store: Store, on_progress: Callable[[int], object] = lambda pages: None) -> ImportanceResult:
+    """Compute the importance of all watched pages and of all others whose links are stored, and store it.
+
+    `on_progress` is called with each number of pages whose links were read.
+    """
     pages = _PageColumns()
     async for chunk in page_chunks(store):
         pages.add([(page.id, page.url) for page in chunk])
@@ -82,6 +86,7 @@ async def update_importance(store: Store) -> ImportanceResult:
             row = int(np.searchsorted(ids, page_id))
             if row < len(ids) and ids[row] == page_id:  # else it was added meanwhile
                 collector.add(row, np.frombuffer(links, SEEN_LINK)["value"])
+        on_progress(len(linked))
         after = linked[-1][0]
     graph = collector.graph()
     rows = await asyncio.to_thread(_importance, ids, graph, hosts, is_start)
