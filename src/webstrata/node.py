@@ -499,6 +499,7 @@ class Node:
         if schedule.ranking is not None:
             total = self.budget().total
             schedule.ranking.counts_bytes = total is not None and total.unit == "bytes"
+            schedule.ranking.importance = settings.importance
         return schedule
 
     def total_rate(self) -> DailyRate | None:

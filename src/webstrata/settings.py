@@ -190,6 +190,15 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
             "between weigh both.",
         ),
     ] = 0.0
+    importance: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="How much the importance of a page in the link graph (`webstrata importance`) counts as its "
+            "weight under budget policies: 0 not at all, 1 in proportion. A weight of the page's own takes precedence.",
+        ),
+    ] = 0.0
     min_interval: Annotated[Duration, Meta(description="Minimum interval between two visits of a page.")] = Duration(
         600
     )

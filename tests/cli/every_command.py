@@ -20,6 +20,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "boost": ("news",),
     "interval": (),
     "snooze": (),
+    "importance": (),
     "changes": (),
     "log": (),
     "diff": (PAGE,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -13,15 +14,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, inspect, text
+from sqlalchemy import Engine, create_engine, event, inspect, text
 
 from webstrata.clock import ManualClock
 from webstrata.errors import StoreError
+from webstrata.records import ArchivedCopy
 from webstrata.remember import engine as store_engine
 from webstrata.remember.engine import open_store
-from webstrata.remember.integrity.row_checksums import COLUMN
-from webstrata.remember.migrations.upgrade import HEAD
+from webstrata.remember.integrity.row_checksums import COLUMN, register
+from webstrata.remember.migrations.upgrade import HEAD, upgrade
 from webstrata.remember.tables import metadata
+from webstrata.testing.store.examples import NOW, new, page_of
 
 OPEN_AND_DIE = """
 import os, signal, sys
@@ -80,6 +83,32 @@ def test_head_is_the_newest_script() -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(store_engine.__file__).parent / "migrations"))
     assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+
+
+def test_a_database_of_the_first_version_is_upgraded(store_url: str) -> None:
+    """Its pages stay, and what later versions store can be stored."""
+    engine = engine_of(store_url)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", lambda connection, _: register(connection))
+    with engine.begin() as connection:
+        upgrade(connection, "0001")
+        connection.execute(text("INSERT INTO robots (origin, host, at, status, body) VALUES ('o', 'h', 1, 200, '')"))
+    engine.dispose()
+
+    async def use() -> None:
+        store = open_store(store_url, ManualClock(NOW), create=False)
+        await store.pages.add([new("1")], NOW)
+        await store.copies.add([ArchivedCopy(url=new("1").url, at=1.0, archive="x", links=b"")], None, NOW)
+        page = await page_of(store, "1")
+        await store.facts.save_features({page.id: {"size": 1.0}}, NOW)
+        assert (await store.copies.page_ids(0, 9), await store.facts.links([page.id])) == ([page.id], {page.id: b""})
+        assert (await store.maintenance.changed_rows()).faults == ()
+        await store.close()
+
+    asyncio.run(use())
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT host FROM robots")).scalars().all() == ["h"]
+    engine.dispose()
 
 
 def test_a_newer_database_is_refused(store_url: str) -> None:

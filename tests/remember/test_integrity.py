@@ -93,6 +93,11 @@ FACTS = {
     "DELETE FROM pages WHERE id = 1": "1 visit refers to a missing row of pages; the first page_id is 1",
     "INSERT INTO page_tags (tag, page_id) VALUES ('t', 4711)": "1 tag refers to a missing row of pages",
     "DELETE FROM sources": "1 signal refers to a missing row of sources",
+    "INSERT INTO page_features (page_id, features, at) VALUES (4711, '{}', 1)": "1 feature row refers to a missing row",
+    "INSERT INTO page_importance (page_id, rank, in_links) VALUES (4711, 1, 1)": "1 importance row refers",
+    "INSERT INTO learned_pages (page_id, at) VALUES (4711, 1)": "1 learned row refers to a missing row of pages",
+    "INSERT INTO copies (page_id, at, archive_id, digest, text, status, has_links) "
+    "VALUES (1, 1, 4711, '', '', 0, false)": "1 copy refers to a missing row of archives",
     "DELETE FROM sites": "10 pages refer to a missing row of sites",
     "DELETE FROM visits WHERE page_id = 1": "1 page counts visits but has none in the log; the first is https://a",
 }

@@ -11,6 +11,7 @@ from sqlalchemy import create_engine, text
 from webstrata.clock import ManualClock
 from webstrata.records import AddressState, HostDayTotals, HostState, Original, Page, RobotsState, Site, Visit
 from webstrata.remember.engine import open_store
+from webstrata.remember.history.copies import stored_query
 from webstrata.remember.tables import metadata
 from webstrata.remember.totals import CUT
 
@@ -47,6 +48,8 @@ def test_everything_is_documented() -> None:
             "ix_visits_failures",
         ),
         (str(CUT), "ix_visits_cut"),
+        ("SELECT max(at) FROM learned_pages", "ix_learned_pages_at"),
+        (stored_query("(1, 2.0)", 2), "SEARCH copies USING PRIMARY KEY (page_id=? AND at=?)"),
     ],
 )
 def test_no_scan(sqlite_url: str, query: str, index: str) -> None:

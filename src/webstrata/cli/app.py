@@ -42,6 +42,7 @@ COMMANDS = {
     "boost": "pages.boost",
     "interval": "pages.interval",
     "snooze": "pages.snooze",
+    "importance": "pages.importance",
     "changes": "history.changes",
     "log": "history.log",
     "diff": "history.diff",

@@ -25,6 +25,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'webstrata interval --tag news --at "Mon-Fri 9-17 Europe/Vienna"',
     ),
     "snooze": ("webstrata snooze https://example.org/ --for 2w", "webstrata snooze --tag news --until 2027-01-07"),
+    "importance": ("webstrata importance --top 50", "webstrata importance --host example.org --json"),
     "changes": (
         "webstrata changes --since 7d --tag news --min-significance 0.3",
         "webstrata changes --format atom --out changes.xml",

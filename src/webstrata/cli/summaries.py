@@ -14,6 +14,7 @@ SUMMARIES = {
     "boost": "Visit the pages with a tag more often for some time.",
     "interval": "Set how often, or at what times, pages are visited.",
     "snooze": "Do not visit pages until a given time.",
+    "importance": "Compute and show which pages are central in the link graph.",
     "changes": "Show what changed on all pages, newest first.",
     "log": "Show the visits of a page or of all pages, newest first.",
     "diff": "Show the differences between two versions of a page.",

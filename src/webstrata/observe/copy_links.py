@@ -41,15 +41,16 @@ def copy_links(linked: PageLinks, url: str) -> bytes:
 
 def _places(values: NDArray[np.uint64], texts: Iterable[str]) -> NDArray[np.intp]:
     """Where the hashes of these texts are among the sorted ones."""
-    return np.searchsorted(values, _values(texts))
+    return np.searchsorted(values, link_values(texts))
 
 
-def _values(texts: Iterable[str]) -> NDArray[np.uint64]:
+def link_values(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """The hash of a link to each of these canonical URLs, as in `COPY_LINK` and `SEEN_LINK`."""
     packed = "".join([f"{text}\0" for text in texts]).encode()
     found: NDArray[np.uint64] = np.frombuffer(KERNEL.link_rows(packed), _ROW)["value"]
     return found
 
 
 def link_value(url: str) -> int:
-    """The hash of a link to this canonical URL, as in `COPY_LINK` and `SEEN_LINK`."""
-    return int(_values([url])[0])
+    """The same of one URL."""
+    return int(link_values([url])[0])

@@ -494,8 +494,10 @@ learned_pages = Table(
     Column("at", Double, nullable=False),
     sqlite_with_rowid=False,
 )
+Index("ix_learned_pages_at", learned_pages.c.at)
 
-# All links that were ever seen on a page, with the time of the first sighting (`columns.SEEN_LINK`).
+# All links that were ever seen on a page, with the time of the first sighting (`columns.SEEN_LINK`);
+# compressed, see `history/links.py`.
 page_links = Table(
     "page_links",
     metadata,

@@ -40,11 +40,20 @@ _LONGEST_NAME = 2600  # a b-tree entry of PostgreSQL holds at most 2,704 bytes
 
 def named(text: str, what: str) -> str:
     """The name unchanged, or `UsageError` if it cannot be stored."""
-    if len(text) > _LONGEST_NAME or (not text.isascii() and len(text.encode("utf-8", "replace")) > _LONGEST_NAME):
+    if _is_long(text):
         raise UsageError(f"a {what} of more than {_LONGEST_NAME} bytes: {text[:60]!r}… Shorten it.")
     if not is_storable(text):
         raise UsageError(f"a {what} cannot hold U+0000 or an unpaired surrogate: {text!r}. Remove it.")
     return text
+
+
+def is_nameable(text: str) -> bool:
+    """Whether `named` accepts the name."""
+    return is_storable(text) and not _is_long(text)
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LONGEST_NAME or (not text.isascii() and len(text.encode("utf-8", "replace")) > _LONGEST_NAME)
 
 
 def packed(value: Any) -> str:

@@ -43,6 +43,8 @@ class ValueSchedule:
         """The value of the last page that the budget paid for, smoothed."""
         self.counts_bytes = False
         """The total budget is in bytes: pages are ranked by the value of a visit for its cost."""
+        self.importance = 0.0
+        """How much the importance of pages counts as their weight."""
         self.price_forecast = PriceForecast()
         self.overrides = Overrides()
         self.page_table = PageTable(policy)

@@ -173,6 +173,7 @@ def test_what_cannot_be_known_is_said(home: Path, call: Call, server: LocalServe
         ("interval", c, "--min", "1d"),
         ("unwatch", c),
         ("watch", "http://never.test/"),
+        ("importance",),
     ):
         assert call("--home", home, *words).code == 0, words
 
@@ -181,8 +182,8 @@ def test_what_cannot_be_known_is_said(home: Path, call: Call, server: LocalServe
     lost = {fact["name"]: fact["number"] for fact in result.json["lost"]}
     assert lost == {
         "tags": 2, "rules": 1, "weights": 1, "visit-times": 1, "sites": 0, "boosts": 1, "interval-limits": 1,
-        "paused": 1, "noise-choices": 0, "unarchived-pages": 1, "unarchived-visits": 0, "durations": 3, "budgets": 1,
-        "added-dates": None,
+        "paused": 1, "noise-choices": 0, "unarchived-pages": 1, "unarchived-visits": 0, "durations": 3, "copies": 0,
+        "imports": 0, "learned-states": 0, "importance": 4, "budgets": 1, "added-dates": None,
     }  # fmt: skip
     (home / "webstrata.db").unlink()
     text = call("--home", home, "rebuild", **server.settings).text

@@ -37,6 +37,19 @@ _FACTS = {
     "unarchived-pages": ("pages that were never archived", "they are not watched; `webstrata watch` adds them"),
     "unarchived-visits": ("visits without a response", "they are not in the log"),
     "durations": ("durations of downloads", "they are 0, and are measured by the next visits"),
+    "copies": (
+        "copies of pages in other archives, and their links",
+        "there are none, and pages that only other archives hold are unknown; `webstrata import` imports them again",
+    ),
+    "imports": ("the progress of imports", "each import starts from the beginning of its source"),
+    "learned-states": (
+        "pages whose rate was learned from copies",
+        "their rates are learned from their own visits, until copies are imported again",
+    ),
+    "importance": (
+        "pages with an importance",
+        "they have none; `webstrata importance` computes it again",
+    ),
     "budgets": (
         "unspent budgets and the price of a visit",
         "they start anew, so the next visits of pages may be earlier or later than before",

@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, exists, func, select, update
 
 from webstrata import urls
 from webstrata.records import ArchivedCopy, CopyRow, ImportProgress, NewPage, PageState
+from webstrata.remember import queue
 from webstrata.remember.history import imports
 from webstrata.remember.history.learned import forget_learned
 from webstrata.remember.history.links import add_links
 from webstrata.remember.pages import insert_pages, known
 from webstrata.remember.statements import chunks, execute_many, insert_missing
 from webstrata.remember.tables import archives, copies, pages
-from webstrata.remember.text import required
+from webstrata.remember.text import is_nameable, required
 from webstrata.remember.totals import TotalsDelta
 
 _ROW = select(
     copies.c.page_id, copies.c.at, archives.c.name, copies.c.digest, copies.c.text, copies.c.status, copies.c.has_links
 ).join(archives, archives.c.id == copies.c.archive_id)
 
+_Key = tuple[int, float]
+"""Page id and time."""
+_LONGEST_ARCHIVE = 200
+_LONGEST_DIGEST = 300
+"""A SHA-512 in hexadecimal has 128 characters."""
+_LARGEST_STATUS = 999
+
 _COMPLETE = (
     update(copies)
     .where(copies.c.page_id == bindparam("page"), copies.c.at == bindparam("time"))
     .values({name: bindparam(name) for name in ("digest", "text", "status", "has_links")})
 )
+_SAME = copies.alias("same")
+
+
+def _pages_with_copies() -> Any:
+    """From page to page by look-ups: the copies of a page, of which there may be thousands, are not read."""
+    first = select(func.min(copies.c.page_id).label("id")).where(copies.c.page_id > bindparam("after"))
+    found = first.cte("found", recursive=True)
+    following = select(func.min(copies.c.page_id)).where(copies.c.page_id > found.c.id).scalar_subquery()
+    found = found.union_all(select(following).where(found.c.id.is_not(None)))
+    return select(found.c.id).where(found.c.id.is_not(None)).limit(bindparam("limit"))
+
+
+_PAGES_WITH_COPIES = _pages_with_copies()
 
 
 # ── importing ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -37,17 +59,22 @@ def add(
 ) -> list[bool]:
     """Store copies and the progress of their import; for each copy whether it is new.
 
-    A transaction that is repeated changes nothing, but then reports no copy as new.
+    A copy that cannot be stored (its URL is too long or has an unpaired surrogate, its time is no number) is left out,
+    and is not new. A transaction that is repeated changes nothing, but then reports no copy as new.
     """
-    ids = _page_ids(connection, sorted({copy.url for copy in found}), now)
-    names = _archive_ids(connection, sorted({required(copy.archive) for copy in found}))
-    before = _stored_rows(connection, {ids[copy.url] for copy in found}, [copy.at for copy in found])
+    ids = _page_ids(connection, sorted({copy.url for copy in found if _is_storable(copy)}), now)
+    kept = [copy for copy in found if copy.url in ids and _is_storable(copy)]
+    names = _archive_ids(connection, sorted({_archive_name(copy.archive) for copy in kept}))
+    before = _stored(connection, {(ids[copy.url], copy.at) for copy in kept})
     is_new: list[bool] = []
-    missing: dict[tuple[int, float], dict[str, Any]] = {}
-    completed: dict[tuple[int, float], dict[str, Any]] = {}
+    missing: dict[_Key, dict[str, Any]] = {}
+    completed: dict[_Key, dict[str, Any]] = {}
     for copy in found:
+        if copy.url not in ids or not _is_storable(copy):
+            is_new.append(False)
+            continue
         values = _values(copy, ids[copy.url], names)
-        key = (values["page_id"], copy.at)
+        key = (ids[copy.url], copy.at)
         known_values = missing.get(key) or completed.get(key) or before.get(key)
         is_new.append(known_values is None)
         if known_values is None:
@@ -57,14 +84,22 @@ def add(
     insert_missing(connection, copies, ["page_id", "at"], [missing[key] for key in sorted(missing)])
     execute_many(connection, _COMPLETE, [_completing(key, completed[key]) for key in sorted(completed)])
     forget_learned(connection, {key[0] for key in (*missing, *completed)})
-    add_links(connection, [(ids[copy.url], copy.at, copy.links) for copy in found if copy.links is not None])
+    add_links(connection, [(ids[copy.url], copy.at, copy.links) for copy in kept if copy.links is not None])
     if progress is not None:
         imports.put(connection, progress)
     return is_new
 
 
+def _is_storable(copy: ArchivedCopy) -> bool:
+    return is_nameable(copy.url) and math.isfinite(copy.at)
+
+
 def _page_ids(connection: Connection, wanted: Sequence[str], now: float) -> dict[str, int]:
-    """The id of each page; unknown pages are added as pages that are not visited."""
+    """The id of each page, which stays locked; unknown pages are added as pages that are not visited.
+
+    Known pages are locked before others are added, like in all transactions, which prevents deadlocks.
+    """
+    locked = queue.lock_urls(connection, wanted)
     ids = known(connection, wanted)
     missing = [url for url in wanted if url not in ids]
     if missing:
@@ -73,41 +108,63 @@ def _page_ids(connection: Connection, wanted: Sequence[str], now: float) -> dict
         insert_pages(connection, new, now, delta)
         delta.write(connection)
         ids |= known(connection, missing)
+        queue.lock(connection, set(ids.values()) - set(locked))
     return ids
+
+
+def _archive_name(name: str) -> str:
+    return required(name)[:_LONGEST_ARCHIVE]
 
 
 def _archive_ids(connection: Connection, names: Sequence[str]) -> dict[str, int]:
     insert_missing(connection, archives, ["name"], [{"name": name} for name in names])
-    found = connection.execute(select(archives.c.name, archives.c.id).where(archives.c.name.in_(names)))
-    return {row.name: row.id for row in found}
+    return {
+        row.name: row.id
+        for chunk in chunks(names)
+        for row in connection.execute(select(archives.c.name, archives.c.id).where(archives.c.name.in_(chunk)))
+    }
 
 
-def _stored_rows(
-    connection: Connection, ids: set[int], times: Sequence[float]
-) -> dict[tuple[int, float], Mapping[str, Any]]:
-    """The stored copies of these pages in the range of these times."""
-    stored: dict[tuple[int, float], Mapping[str, Any]] = {}
-    for chunk in chunks(sorted(ids)):
-        query = select(*copies.c).where(copies.c.page_id.in_(chunk), copies.c.at.between(min(times), max(times)))
-        for row in connection.execute(query):
+def _stored(connection: Connection, keys: set[_Key]) -> dict[_Key, Mapping[str, Any]]:
+    """The stored copies of these pages at these times: no others, as a page may have very many."""
+    stored: dict[_Key, Mapping[str, Any]] = {}
+    mark = "(%s::bigint, %s::float8)" if connection.dialect.name == "postgresql" else "(?, ?)"
+    for chunk in chunks(sorted(keys)):
+        values = tuple(value for key in chunk for value in key)
+        for row in connection.exec_driver_sql(stored_query(mark, len(chunk)), values):
             stored[row.page_id, row.at] = dict(row._mapping)
     return stored
+
+
+def stored_query(mark: str, number: int) -> str:
+    """The SQL for a number of pages and times, each written as `mark`. SQLite would read the whole table for a
+    condition on pairs, and looks rows up for a join."""
+    wanted = ", ".join([mark] * number)
+    return f"WITH wanted (page_id, at) AS (VALUES {wanted}) SELECT copies.* FROM wanted JOIN copies USING (page_id, at)"
 
 
 def _values(copy: ArchivedCopy, page_id: int, names: Mapping[str, int]) -> dict[str, Any]:
     return {
         "page_id": page_id,
         "at": copy.at,
-        "archive_id": names[required(copy.archive)],
-        "digest": required(copy.digest),
-        "text": required(copy.text),
-        "status": copy.status,
+        "archive_id": names[_archive_name(copy.archive)],
+        "digest": _digest(copy.digest),
+        "text": _digest(copy.text),
+        "status": copy.status if 0 <= copy.status <= _LARGEST_STATUS else 0,
         "has_links": copy.links is not None,
     }
 
 
+def _digest(text: str) -> str:
+    """What is longer than a digest is none: nothing is known then."""
+    return required(text) if len(text) <= _LONGEST_DIGEST else ""
+
+
 def _completed(before: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The stored copy with what it lacks; None if it lacks nothing."""
+    """The stored copy with what it lacks; None if it lacks nothing, or if the other is a copy of another content."""
+    algorithms = [one["digest"].partition(":")[0] for one in (before, more)]
+    if algorithms[0] == algorithms[1] and before["digest"] != more["digest"]:
+        return None
     changed = {
         name: more[name] for name in ("digest", "text", "status", "has_links") if more[name] and not before[name]
     }
@@ -134,33 +191,19 @@ def copy_rows(connection: Connection, ids: Sequence[int]) -> list[CopyRow]:
 def stored(connection: Connection, keys: Sequence[tuple[str, float]]) -> list[bool]:
     """For each URL and time whether a copy is stored."""
     ids = known(connection, sorted({url for url, _ in keys}))
-    times: dict[int, list[float]] = {}
-    for url, at in keys:
-        if url in ids:
-            times.setdefault(ids[url], []).append(at)
-    found: set[tuple[int, float]] = set()
-    for chunk in chunks(sorted(times)):
-        asked = [at for id_ in chunk for at in times[id_]]
-        query = select(copies.c.page_id, copies.c.at).where(
-            copies.c.page_id.in_(chunk), copies.c.at.between(min(asked), max(asked))
-        )
-        found.update((row.page_id, row.at) for row in connection.execute(query))
+    found = _stored(connection, {(ids[url], at) for url, at in keys if url in ids})
     return [(ids.get(url, -1), at) in found for url, at in keys]
 
 
 def latest(connection: Connection, ids: Sequence[int]) -> dict[int, CopyRow]:
     """The latest copy of each of these pages."""
-    found: dict[int, CopyRow] = {}
-    for chunk in chunks(sorted(set(ids))):
-        last = (
-            select(copies.c.page_id, func.max(copies.c.at).label("last"))
-            .where(copies.c.page_id.in_(chunk))
-            .group_by(copies.c.page_id)
-            .subquery()
-        )
-        query = _ROW.join(last, (last.c.page_id == copies.c.page_id) & (last.c.last == copies.c.at))
-        found |= {row.page_id: _copy_row(row) for row in connection.execute(query)}
-    return found
+    last = select(func.max(_SAME.c.at)).where(_SAME.c.page_id == pages.c.id).scalar_subquery()
+    query = _ROW.join(pages, (pages.c.id == copies.c.page_id) & (copies.c.at == last))  # one look-up for each page
+    return {
+        row.page_id: _copy_row(row)
+        for chunk in chunks(sorted(set(ids)))
+        for row in connection.execute(query.where(pages.c.id.in_(chunk)))
+    }
 
 
 def _copy_row(row: Sequence[Any]) -> CopyRow:
@@ -172,7 +215,8 @@ def _copy_row(row: Sequence[Any]) -> CopyRow:
 
 def page_ids(connection: Connection, after: int, limit: int, host: str | None = None) -> list[int]:
     """The next pages by id that have copies."""
-    query = select(copies.c.page_id).where(copies.c.page_id > after).distinct()
     if host is not None:
-        query = query.join(pages, pages.c.id == copies.c.page_id).where(pages.c.host == host)
-    return list(connection.execute(query.order_by(copies.c.page_id).limit(limit)).scalars())
+        has_copies = exists().where(copies.c.page_id == pages.c.id)
+        query = select(pages.c.id).where(pages.c.host == host, pages.c.id > after, has_copies)
+        return list(connection.execute(query.order_by(pages.c.id).limit(limit)).scalars())
+    return list(connection.execute(_PAGES_WITH_COPIES, {"after": after, "limit": limit}).scalars())

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from webstrata.records import ImportProgress
 from webstrata.remember import statements
 from webstrata.remember.tables import imports
-from webstrata.remember.text import packed, required
+from webstrata.remember.text import named, packed, required
 
 _skipped = msgspec.json.Decoder(dict[str, int])
 _COLUMNS = [
@@ -23,7 +23,7 @@ _COLUMNS = [
 def put(connection: Connection, progress: ImportProgress) -> None:
     """Replace the stored progress of an import."""
     values = {
-        "key": required(progress.key),
+        "key": named(progress.key, "name of an import"),
         "position": required(progress.position),
         "read": progress.read,
         "kept": progress.kept,

@@ -92,11 +92,10 @@ def links_of(connection: Connection, ids: Sequence[int]) -> dict[int, bytes]:
 
 def _rows(connection: Connection, ids: Sequence[int]) -> list[tuple[int, bytes]]:
     """(Page id, links as stored) of these pages."""
-    return [
-        (page_id, bytes(stored))
-        for chunk in chunks(sorted(set(ids)))
-        for page_id, stored in execute_among(connection, _stored, chunk)
-    ]
+    found: list[tuple[int, bytes]] = []
+    for chunk in chunks(sorted(set(ids))):
+        found += [(row.page_id, bytes(row.links)) for row in execute_among(connection, _stored, chunk)]
+    return found
 
 
 def _stored(among: Any) -> Any:

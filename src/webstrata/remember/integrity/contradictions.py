@@ -15,6 +15,12 @@ from webstrata.records import Contradiction
 from webstrata.remember import totals
 from webstrata.remember.queue import DUE_AT, enter
 from webstrata.remember.tables import (
+    archives,
+    copies,
+    learned_pages,
+    page_features,
+    page_importance,
+    page_links,
     page_tags,
     pages,
     queue,
@@ -44,6 +50,12 @@ _REFERENCES: tuple[tuple[str, Column[Any], Column[Any]], ...] = (
     ("signal", signals.c.source_id, sources.c.id),
     ("unwatched signal", unwatched_signals.c.source_id, sources.c.id),
     ("page", pages.c.site_id, sites.c.id),
+    ("copy", copies.c.page_id, pages.c.id),
+    ("copy", copies.c.archive_id, archives.c.id),
+    ("link row", page_links.c.page_id, pages.c.id),
+    ("feature row", page_features.c.page_id, pages.c.id),
+    ("importance row", page_importance.c.page_id, pages.c.id),
+    ("learned row", learned_pages.c.page_id, pages.c.id),
 )
 _NO_LOG = (pages.c.visits > 0) & ~exists().where(visits.c.page_id == pages.c.id)
 

@@ -21,6 +21,10 @@ _QUERIES = {
     "unarchived-pages": "SELECT count(*) FROM pages WHERE NOT EXISTS (SELECT 1 FROM visits WHERE page_id = pages.id"
     " AND (file IS NOT NULL OR hops IS NOT NULL))",
     "unarchived-visits": "SELECT count(*) FROM visits WHERE file IS NULL AND hops IS NULL",
+    "copies": "SELECT count(*) FROM copies",
+    "imports": "SELECT count(*) FROM imports",
+    "learned-states": "SELECT count(*) FROM learned_pages",
+    "importance": "SELECT count(*) FROM page_importance",
     "budgets": "SELECT count(*) FROM budgets",
 }
 

@@ -17,11 +17,13 @@ from typing import Literal
 
 from webstrata.clock import ManualClock
 from webstrata.ports import Clock, Store
-from webstrata.testing.store import budgets, hosts, maintenance, pages, queue, signals, visit_log
+from webstrata.testing.store import budgets, copies, hosts, maintenance, page_facts, pages, queue, signals, visit_log
 from webstrata.testing.store.examples import NOW, Check
 
 MakeStore = Callable[[Clock], Store]
-StoreRole = Literal["pages", "queue", "hosts", "visit_log", "budgets", "signals", "maintenance"]
+StoreRole = Literal[
+    "pages", "queue", "hosts", "visit_log", "budgets", "signals", "copies", "facts", "maintenance"
+]  # fmt: skip
 
 
 def _checks(contract: ModuleType) -> tuple[Check, ...]:
@@ -37,6 +39,8 @@ CONTRACTS: dict[StoreRole, tuple[Check, ...]] = {
     "visit_log": _checks(visit_log),
     "budgets": _checks(budgets),
     "signals": _checks(signals),
+    "copies": _checks(copies),
+    "facts": _checks(page_facts),
     "maintenance": _checks(maintenance),
 }
 """The checks of each role."""

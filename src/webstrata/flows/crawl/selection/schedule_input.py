@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Rows
 from webstrata.flows.crawl.selection.budget_ledger import ALL
 from webstrata.ports import Store
 from webstrata.records import Announcement, Page, PageSummary, VisitTimes
+from webstrata.schedule.importance import DEFAULT_WEIGHT, importance_weight
 from webstrata.schedule.overrides import Overrides
 from webstrata.schedule.page_table import replayed
 from webstrata.schedule.policy import ValuePolicy
@@ -94,7 +96,7 @@ class ScheduleInput:
             return np.full(len(ids), -1, dtype=np.intp)
         rows = ranking.page_table.rows(ids)
         unknown = [id_ for id_, row in zip(ids, rows.tolist(), strict=True) if row < 0]
-        if unknown and (pages := await self._store.budgets.summaries_of(unknown)):
+        if unknown and (pages := await self._weighted(await self._store.budgets.summaries_of(unknown), ranking)):
             ranking.page_table.add(pages, await self._states(pages, ranking.policy), now / DAY_S)
             await self._apply_overrides(ranking, now)
             ranking.has_new_announcements = True
@@ -112,7 +114,11 @@ class ScheduleInput:
             if row >= 0:
                 ranking.page_table.load_sites(await self._store.budgets.site_states([page.host]))
                 await self._load_sources(ranking, await self._store.signals.announcements([page.id]))
-        return self._schedule.evidence(page, now)
+        evidence = self._schedule.evidence(page, now)
+        if ranking is not None and ranking.importance and page.weight == DEFAULT_WEIGHT:
+            found = await self._store.facts.importance([page.id])
+            evidence |= {"importance": round(found[page.id].rank, 6)} if page.id in found else {}
+        return evidence
 
     # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,9 +133,19 @@ class ScheduleInput:
         pages: list[PageSummary] = []
         states: list[bytes | None] = []
         async for chunk in page_chunks(self._store, after):
-            pages += chunk
+            pages += await self._weighted(chunk, ranking)
             states += await self._states(chunk, ranking.policy)
         ranking.page_table.add(pages, states, now / DAY_S)
+
+    async def _weighted(self, pages: list[PageSummary], ranking: ValueSchedule) -> list[PageSummary]:
+        """The pages, with the weight of their importance if they have none of their own."""
+        if not ranking.importance:
+            return pages
+        found = await self._store.facts.importance([page.id for page in pages if page.weight == DEFAULT_WEIGHT])
+        return [
+            replace(page, weight=importance_weight(found[page.id].rank, ranking.importance)) if page.id in found else page
+            for page in pages
+        ]
 
     async def _states(self, pages: Sequence[PageSummary], policy: ValuePolicy) -> list[bytes | None]:
         """The policy's state of each page: as stored, else computed from its visits; None if it was not seen yet."""

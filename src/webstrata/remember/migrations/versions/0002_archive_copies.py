@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from webstrata.remember.migrations.creating import create_table, row_id
+from webstrata.remember.migrations.creating import create_index, create_table, row_id
 
 revision = "0002"
 down_revision = "0001"
@@ -48,6 +48,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("page_id", name=op.f("pk_learned_pages")),
         sqlite_with_rowid=False,
     )
+    create_index("ix_learned_pages_at", "learned_pages", ["at"])
     create_table(
         "page_links",
         sa.Column("page_id", row_id, autoincrement=False, nullable=False),
