@@ -291,11 +291,11 @@ class SqlCopies(Role):
     """`ports.ArchiveCopies`."""
 
     add = writes(archive_copies.add)
-    save_learned = writes(learned_copies.save_learned)
+    save_learned = writes(archive_copies.save_learned)
     hosts_to_learn = reads(learned_copies.hosts_to_learn)
     imports = reads(import_log.all_imports)
     latest = reads(archive_copies.latest)
-    learned_at = reads(learned_copies.learned_at)
+    learned_at = reads(archive_copies.learned_at)
     page_ids = reads(archive_copies.page_ids)
     progress = reads(import_log.progress_of)
     rows = reads(archive_copies.copy_rows)

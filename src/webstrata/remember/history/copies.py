@@ -9,12 +9,13 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from webstrata import urls
 from webstrata.records import ArchivedCopy, CopyRow, ImportProgress, NewPage, PageState
+from webstrata.remember import statements
 from webstrata.remember.history import imports
-from webstrata.remember.history.learned import forget_learned
+from webstrata.remember.history.learned import forget_learned, not_visited_since
 from webstrata.remember.history.links import add_links
 from webstrata.remember.pages import insert_pages, known
-from webstrata.remember.statements import chunks, execute_many, insert_missing
-from webstrata.remember.tables import archives, copies, pages
+from webstrata.remember.statements import chunks, execute_many, insert_into, insert_missing
+from webstrata.remember.tables import archives, copies, learned_pages, pages, site_states
 from webstrata.remember.text import required
 from webstrata.remember.totals import TotalsDelta
 
@@ -26,6 +27,14 @@ _COMPLETE = (
     update(copies)
     .where(copies.c.page_id == bindparam("page"), copies.c.at == bindparam("time"))
     .values({name: bindparam(name) for name in ("digest", "text", "status", "has_links")})
+)
+_LEARNED = (
+    update(pages)
+    .where(
+        pages.c.id == bindparam("page"),
+        (pages.c.last_visit_at.is_(None)) | (pages.c.last_visit_at <= bindparam("until")),
+    )
+    .values(policy=bindparam("policy_name"), policy_state=bindparam("learned"))
 )
 
 
@@ -159,3 +168,29 @@ def page_ids(connection: Connection, after: int, limit: int, host: str | None = 
     if host is not None:
         query = query.join(pages, pages.c.id == copies.c.page_id).where(pages.c.host == host)
     return list(connection.execute(query.order_by(copies.c.page_id).limit(limit)).scalars())
+
+
+# ── what was learned from copies ────────────────────────────────────────────────────────────────────────────
+
+
+def save_learned(
+    connection: Connection,
+    policy: str,
+    states: Sequence[tuple[int, bytes]],
+    sites: Sequence[tuple[str, bytes]],
+    now: float,
+) -> None:
+    """Store the states of pages and of sites that a policy learned from copies."""
+    ordered = sorted(not_visited_since(connection, states, now))
+    rows = [{"page": id_, "until": now, "policy_name": policy, "learned": state} for id_, state in ordered]
+    execute_many(connection, _LEARNED, rows)
+    statements.put(connection, site_states, "host", [{"host": host, "state": state} for host, state in sites])
+    insert = insert_into(connection, learned_pages)
+    upsert = insert.on_conflict_do_update(index_elements=["page_id"], set_={"at": insert.excluded.at})
+    execute_many(connection, upsert, [{"page_id": id_, "at": now} for id_, _ in ordered])
+
+
+def learned_at(connection: Connection) -> float | None:
+    """When states were last learned from copies."""
+    found: float | None = connection.execute(select(func.max(learned_pages.c.at))).scalar()
+    return found

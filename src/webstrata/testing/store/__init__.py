@@ -17,11 +17,11 @@ from typing import Literal
 
 from webstrata.clock import ManualClock
 from webstrata.ports import Clock, Store
-from webstrata.testing.store import budgets, hosts, maintenance, pages, queue, signals, visit_log
+from webstrata.testing.store import budgets, hosts, learned_copies, maintenance, pages, queue, signals, visit_log
 from webstrata.testing.store.examples import NOW, Check
 
 MakeStore = Callable[[Clock], Store]
-StoreRole = Literal["pages", "queue", "hosts", "visit_log", "budgets", "signals", "maintenance"]
+StoreRole = Literal["pages", "queue", "hosts", "visit_log", "budgets", "signals", "learned_copies", "maintenance"]
 
 
 def _checks(contract: ModuleType) -> tuple[Check, ...]:
@@ -37,6 +37,7 @@ CONTRACTS: dict[StoreRole, tuple[Check, ...]] = {
     "visit_log": _checks(visit_log),
     "budgets": _checks(budgets),
     "signals": _checks(signals),
+    "learned_copies": _checks(learned_copies),
     "maintenance": _checks(maintenance),
 }
 """The checks of each role."""
