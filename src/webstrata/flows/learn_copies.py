@@ -29,8 +29,7 @@ from webstrata.schedule.past_copies import (
 )
 from webstrata.schedule.schedule import Schedule
 
-_PAGES = 20_000
-"""Pages that are learned together: whole hosts, and parts of larger ones."""
+PAGES_AT_ONCE = 20_000
 _READ = 2_000
 """Pages whose copies are read with one query."""
 
@@ -61,18 +60,22 @@ async def learn_copies(
     schedule: Schedule,
     now: float,
     *,
+    at_once: int = PAGES_AT_ONCE,
     on_learned: OnLearned = lambda done, total: None,
 ) -> LearnedCopies:
-    """Let the policy of the schedule learn from all copies that it has not learned from yet."""
+    """Let the policy of the schedule learn from all copies that it has not learned from yet.
+
+    Whole hosts are learned `at_once`, as many as have so many pages; larger hosts in pieces.
+    """
     hosts = await store.copies.hosts_to_learn(schedule.policy.name)
     total, learned = sum(number for _, number in hosts), LearnedCopies(hosts=len(hosts))
     # Among very many hosts, the events of those with a single page are not kept, here as in the table of pages.
     single = {host for host, number in hosts if number == 1} if len(hosts) > MAX_SITES else set()
     for has_events in (True, False):
-        for part in _parts([one for one in hosts if (one[0] not in single) == has_events]):
+        for part in _parts([one for one in hosts if (one[0] not in single) == has_events], at_once):
             found = await store.copies.sighted_pages(part)
-            for begin in range(0, len(found), _PAGES):
-                pages = found[begin : begin + _PAGES]
+            for begin in range(0, len(found), at_once):
+                pages = found[begin : begin + at_once]
                 sightings, copies = await _past_sightings(store, pages)
                 past = PastPages(
                     sightings=sightings,
@@ -88,12 +91,12 @@ async def learn_copies(
     return learned
 
 
-def _parts(hosts: Sequence[tuple[str, int]]) -> list[list[str]]:
+def _parts(hosts: Sequence[tuple[str, int]], at_once: int) -> list[list[str]]:
     """Hosts that are learned together."""
     parts: list[list[str]] = []
-    size = _PAGES
+    size = at_once
     for host, number in hosts:
-        if size + number > _PAGES:
+        if size + number > at_once:
             parts.append([])
             size = 0
         parts[-1].append(host)

@@ -1,4 +1,4 @@
-"""What policies learned from copies of pages in other archives, and which pages there are to learn from."""
+"""Which pages have copies that a policy has not learned from, and what there is to learn from."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from sqlalchemy import Connection, bindparam, case, delete, exists, func, select
 
 from webstrata.records import PageRole, SightedPage
 from webstrata.remember import statements
-from webstrata.remember.statements import chunks, execute_many, insert_into
+from webstrata.remember.statements import chunks, execute_many
 from webstrata.remember.tables import copies, learned_pages, pages, site_states, visits
 
+_HAS_COPIES = exists().where(copies.c.page_id == pages.c.id)
 _LEARNED = (
     update(pages)
-    .where(pages.c.id == bindparam("page"))
+    .where(
+        pages.c.id == bindparam("page"),
+        (pages.c.last_visit_at.is_(None)) | (pages.c.last_visit_at <= bindparam("until")),
+    )
     .values(policy=bindparam("policy_name"), policy_state=bindparam("learned"))
 )
-_HAS_COPIES = exists().where(copies.c.page_id == pages.c.id)
 _headers = msgspec.json.Decoder(dict[str, str])
 
 
@@ -35,27 +38,29 @@ def save_learned(
     sites: Sequence[tuple[str, bytes]],
     now: float,
 ) -> None:
-    """Store the states of pages and of sites that a policy learned from copies.
-
-    Pages that were visited after `now` are left as they are: their copies have still to be learned.
-    """
-    visited = pages.c.last_visit_at > now
-    for chunk in chunks([id_ for id_, _ in states]):
-        skipped = set(connection.execute(select(pages.c.id).where(pages.c.id.in_(chunk), visited)).scalars())
-        states = [one for one in states if one[0] not in skipped] if skipped else states
-    ordered = sorted(states)
-    rows = [{"page": id_, "policy_name": policy, "learned": state} for id_, state in ordered]
+    """Store the states of pages and of sites that a policy learned from copies."""
+    ordered = sorted(_not_visited_since(connection, states, now))
+    rows = [{"page": id_, "until": now, "policy_name": policy, "learned": state} for id_, state in ordered]
     execute_many(connection, _LEARNED, rows)
     statements.put(connection, site_states, "host", [{"host": host, "state": state} for host, state in sites])
-    insert = insert_into(connection, learned_pages)
-    upsert = insert.on_conflict_do_update(index_elements=["page_id"], set_={"at": insert.excluded.at})
-    execute_many(connection, upsert, [{"page_id": id_, "at": now} for id_, _ in ordered])
+    statements.put(connection, learned_pages, "page_id", [{"page_id": id_, "at": now} for id_, _ in ordered])
 
 
 def learned_at(connection: Connection) -> float | None:
     """When states were last learned from copies."""
     found: float | None = connection.execute(select(func.max(learned_pages.c.at))).scalar()
     return found
+
+
+def _not_visited_since(
+    connection: Connection, states: Sequence[tuple[int, bytes]], at: float
+) -> list[tuple[int, bytes]]:
+    """The states of pages without a later visit: those of the others have to be learned again, with that visit."""
+    visited: set[int] = set()
+    for chunk in chunks(sorted(id_ for id_, _ in states)):
+        query = select(pages.c.id).where(pages.c.id.in_(chunk), pages.c.last_visit_at > at)
+        visited.update(connection.execute(query).scalars())
+    return [one for one in states if one[0] not in visited]
 
 
 def hosts_to_learn(connection: Connection, policy: str) -> list[tuple[str, int]]:

@@ -17,12 +17,23 @@ from typing import Literal
 
 from webstrata.clock import ManualClock
 from webstrata.ports import Clock, Store
-from webstrata.testing.store import budgets, copies, hosts, maintenance, page_facts, pages, queue, signals, visit_log
+from webstrata.testing.store import (
+    budgets,
+    copies,
+    hosts,
+    learned_copies,
+    maintenance,
+    page_facts,
+    pages,
+    queue,
+    signals,
+    visit_log,
+)
 from webstrata.testing.store.examples import NOW, Check
 
 MakeStore = Callable[[Clock], Store]
 StoreRole = Literal[
-    "pages", "queue", "hosts", "visit_log", "budgets", "signals", "copies", "facts", "maintenance"
+    "pages", "queue", "hosts", "visit_log", "budgets", "signals", "copies", "learned_copies", "facts", "maintenance"
 ]  # fmt: skip
 
 
@@ -40,6 +51,7 @@ CONTRACTS: dict[StoreRole, tuple[Check, ...]] = {
     "budgets": _checks(budgets),
     "signals": _checks(signals),
     "copies": _checks(copies),
+    "learned_copies": _checks(learned_copies),
     "facts": _checks(page_facts),
     "maintenance": _checks(maintenance),
 }
