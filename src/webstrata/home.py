@@ -7,6 +7,7 @@ index/             one sorted CDXJ segment per WARC file
 captures/          the journal and the WACZ file of each capture of a site, and the log of their certificates
 readings/          rows of datasets whose reading was interrupted; kept for one day
 cache/archives/    answers of the servers of other archives, so that an import does not ask again
+model.json         the classifier of pages at first sight that `train` has learned from this home
 keys/              the private keys that sign packages of captures, and what is known about them
 node               the name of this archiver, which identifies its leases
 database           for which database the home was made; written when the database is created
@@ -68,6 +69,7 @@ class Home:
         self.keys = path / "keys"
         self.readings = path / "readings"
         self.answers = path / "cache" / "archives"
+        self.model = path / "model.json"
         self._fault = path / "fault"
         self._database_name = path / "database"
         self._writing = path / "writing"

@@ -8,6 +8,7 @@ import typer
 
 EXPERIMENTS = {
     "crawl-time": "crawl_time",
+    "groups": "groups",
     "hacs": "hacs",
     "live": "live",
     "policies": "policies",
