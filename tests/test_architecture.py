@@ -11,7 +11,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "webstrata"
 
-FLOOR = {"records", "columns", "clock", "urls", "errors", "coding", "compiled", "masking", "wording"}
+FLOOR = {"records", "columns", "clock", "urls", "errors", "coding", "compiled", "masking", "wording", "site_levels"}
 THINKING = {"observe", "detect", "predict", "schedule", "plan", "sharp", "permit", "receive"}
 TOUCHING = {"fetch", "archive", "remember", "history", "notify", "cluster"}
 
