@@ -111,3 +111,14 @@ def test_errors_of_use(archived: Path, call: Call, words: tuple[str, ...], messa
     result = call("--home", archived, "forecast", *words)
     assert result.code == 2
     assert message in result.err
+
+
+def test_estimate_uses_copies_unless_told_otherwise(archived: Path, call: Call) -> None:
+    """Imported copies are observations of `estimate --store`; without them nothing was seen."""
+    rows = {row["page"]: row for row in call("--home", archived, "estimate", "--store", "--json").json["pages"]}
+    assert (rows[SLOW]["visits"], rows[SLOW]["changes"]) == (10, 1)
+    assert rows[SLOW]["estimates"]["interpolated"]["has_interval"]
+    assert rows[ONCE]["visits"] == 1
+    result = call("--home", archived, "estimate", "--store", "--no-copies")
+    assert result.code == 2
+    assert "no active page was seen yet" in result.err

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from webstrata.columns import Days, Rows
 from webstrata.predict.updates import merged
-from webstrata.predict.visit_history import VisitHistory
+from webstrata.predict.visit_history import VisitHistory, joined
 from webstrata.site_levels import depth_of, site_of
 
 
@@ -58,14 +58,4 @@ class SiteHistories:
     def merged(self) -> VisitHistory:
         """The history of each site."""
         site: Rows = np.concatenate(self._site_of_page)
-        return merged(_joined(self._histories), site, len(self.urls))
-
-
-def _joined(parts: Sequence[VisitHistory]) -> VisitHistory:
-    """The pages of several histories one after the other."""
-    return VisitHistory(
-        offsets=np.concatenate([[0], np.cumsum(np.concatenate([part.counts for part in parts]))]),
-        elapsed_days=np.concatenate([part.elapsed_days for part in parts]),
-        changed=np.concatenate([part.changed for part in parts]),
-        at_days=np.concatenate([part.at_days for part in parts]),
-    )
+        return merged(joined(self._histories), site, len(self.urls))
