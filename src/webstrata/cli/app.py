@@ -54,6 +54,8 @@ COMMANDS = {
     "estimate": "files.estimate",
     "cat": "history.cat",
     "why": "history.why",
+    "forecast": "forecasts.forecast",
+    "select": "forecasts.select",
     "settings": "home.settings",
     "check": "home.check",
     "reindex": "home.reindex",

@@ -49,6 +49,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "webstrata cat https://example.org/ --headers",
     ),
     "why": ("webstrata why https://example.org/",),
+    "forecast": (
+        "webstrata forecast https://example.org/ --plot forecast.svg",
+        "webstrata forecast --all --within 30d --update links --json",
+    ),
+    "select": (
+        "webstrata select --within 7d --top 100",
+        "webstrata select --threshold 0.5 --update links --format heritrix --out seeds.txt",
+        "webstrata select --tune",
+    ),
     "settings": ("webstrata settings", "webstrata settings --set budget.total=500/day"),
     "check": ("webstrata check --deep", "webstrata check --repair"),
     "reindex": ("webstrata reindex",),

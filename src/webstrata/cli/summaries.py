@@ -26,6 +26,8 @@ SUMMARIES = {
     "estimate": "Estimate how often pages change, from visits.",
     "cat": "Print an archived version of a page.",
     "why": "Explain the time of a page's next visit.",
+    "forecast": "Forecast when a page changes, and how often.",
+    "select": "Select the pages that are worth a visit.",
     "settings": "Show every setting with its value and its source.",
     "check": "Verify the archive, its index and the database.",
     "reindex": "Make the index again from the WARC files.",

@@ -130,7 +130,7 @@ def _sightings(evidence: UpdateEvidence) -> _Sightings:
 
 
 def _inside_visits(page: Rows, at_s: Days, visits: int, pages: int) -> Flags:
-    """Which sightings lie between the first and the last visit of their page. The first `visits` rows are the visits."""
+    """Which sightings lie between the first and the last visit of their page; the first `visits` rows are visits."""
     first, last = np.full(pages, np.inf), np.full(pages, -np.inf)
     np.minimum.at(first, page[:visits], at_s[:visits])
     np.maximum.at(last, page[:visits], at_s[:visits])

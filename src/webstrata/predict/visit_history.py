@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -112,3 +113,14 @@ def from_times(page: NDArray[np.intp], at_days: Days, changed: Flags, pages: int
     elapsed = np.diff(at_days, prepend=at_days[:1])
     offsets = np.concatenate([[0], np.cumsum(np.bincount(page[~first], minlength=pages))])
     return visit_history(offsets, elapsed[~first], changed[~first], at_days[~first])
+
+
+def joined(parts: Sequence[VisitHistory]) -> VisitHistory:
+    """The pages of several histories one after the other."""
+    counts = np.concatenate([np.empty(0, dtype=np.int64), *(part.counts for part in parts)])
+    return VisitHistory(
+        offsets=np.concatenate([[0], np.cumsum(counts)]),
+        elapsed_days=np.concatenate([np.empty(0), *(part.elapsed_days for part in parts)]),
+        changed=np.concatenate([np.empty(0, dtype=bool), *(part.changed for part in parts)]),
+        at_days=np.concatenate([np.empty(0), *(part.at_days for part in parts)]),
+    )

@@ -12,11 +12,11 @@ from webstrata.predict.prior import ANY_PAGE
 PAGES = 1000
 NOISE = 0.021
 """Three standard errors of a share of 0.95 of so many pages."""
-CALIBRATED = ("regular", "irregular")
+CALIBRATED = ("regular", "irregular", "interpolated")
 
 
 @pytest.mark.parametrize("visits", [1, 3, 10, 30, 100])
-@pytest.mark.parametrize("name", ["regular", "irregular"])
+@pytest.mark.parametrize("name", CALIBRATED)
 def test_every_speed_is_covered(name: str, visits: int) -> None:
     """At irregular visits each rate from slow to fast is in at least 93 % of the intervals, within the noise of the
     simulation. (For regular visits tests/predict/test_rate_interval.py computes this exactly.)"""

@@ -32,8 +32,15 @@ def command(
         ),
     ] = None,
     from_store: Annotated[
-        bool, typer.Option("--store", help="Use the visits that the home has logged, instead of a file.")
+        bool,
+        typer.Option(
+            "--store",
+            help="Use the visits that the home has logged and the copies that it imported, instead of a file.",
+        ),
     ] = False,
+    copies: Annotated[
+        bool, typer.Option("--copies/--no-copies", help="With --store: also use imported copies, or only own visits.")
+    ] = True,
     tag: TagOption = None,
     host: HostOption = None,
     estimator: Annotated[
@@ -55,7 +62,7 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate how often pages change, from observations: rows of page, time, changed (CSV, JSON lines, Parquet), which
-    needs no home; or from the home's own visits.
+    needs no home; or from the home's own visits and the copies of archives that it imported.
 
     --tag and --host select pages of the home.
     """
@@ -65,7 +72,7 @@ def command(
         if name not in ESTIMATORS:
             raise UsageError(f"no estimator {name!r}. Known: {', '.join(ESTIMATORS)}.")
     present = parse_instant(now) if now else RealClock().now()
-    observations = _read(file, present, home, tag, host, from_store=from_store)
+    observations = _read(file, present, home, tag, host, from_store=from_store, copies=copies)
     names = [name for name in ESTIMATORS if not estimator or name in estimator]
     document = {"file": None if file is None else str(file), **_estimated(observations, names)}
     if as_json:
@@ -75,7 +82,14 @@ def command(
 
 
 def _read(
-    file: Path | None, now: float, home: Path | None, tag: str | None, host: str | None, *, from_store: bool
+    file: Path | None,
+    now: float,
+    home: Path | None,
+    tag: str | None,
+    host: str | None,
+    *,
+    from_store: bool,
+    copies: bool,
 ) -> PageObservations:
     """The observations of the file or of the home."""
     if from_store is (file is not None):
@@ -83,7 +97,7 @@ def _read(
     if file is None:
         from webstrata.cli.files.store_observations import store_observations
 
-        return store_observations(home, now, tag=tag, host=host)
+        return store_observations(home, now, tag=tag, host=host, with_copies=copies)
     if tag or host or home:
         raise UsageError("--tag, --host and --home select pages of a home: add --store, or leave them out.")
     return read_observations(file, now)

@@ -1,57 +1,67 @@
-"""The visits that a home has logged, as observations for `estimate`."""
+"""The visits that a home has logged and the copies that it imported, as observations for `estimate`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec.structs import replace
 
 from webstrata.cli.files.observations import PageObservations
 from webstrata.cli.session import open_node, run_async
-from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
-from webstrata.predict.visit_history import from_times
+from webstrata.predict.updates import UpdateEvidence, update_history
+from webstrata.predict.visit_history import VisitHistory, joined
 
-_DTYPE = np.dtype([("page", np.int64), ("at", np.float64), ("changed", np.bool_)])
 
-
-def store_observations(home: Path | None, now: float, *, tag: str | None, host: str | None) -> PageObservations:
-    """The visits of the active pages that saw their content, until now. Raises UsageError if there is none."""
-    from webstrata.flows.crawl.selection.schedule_input import page_chunks
+def store_observations(
+    home: Path | None, now: float, *, tag: str | None, host: str | None, with_copies: bool
+) -> PageObservations:
+    """What was seen of the active pages until now; with copies, also of those that are only known from copies. Raises
+    UsageError if there is nothing."""
+    from webstrata.flows.updates.known_pages import KnownPageFilter, known_pages, update_evidence
 
     node = open_node(home)
-    urls: dict[int, str] = {}
-    parts: list[NDArray[np.void]] = []
+    wanted = KnownPageFilter(tag=tag, host=host, watched_only=not with_copies)
+    urls: list[str] = []
+    parts: list[VisitHistory] = []
+    first_at: list[float] = []
+    last_at: list[float] = []
 
     async def collect() -> None:
         async with node.store() as store:
-            async for chunk in page_chunks(store):
-                chosen = {
-                    page.id: page.url
-                    for page in chunk
-                    if (tag is None or tag in page.tags) and (host is None or page.host == host)
-                }
-                urls.update(chosen)
-                if chosen:
-                    parts.append(np.array(await store.visit_log.observations(list(chosen)), dtype=_DTYPE))
+            async for pages in known_pages(store, wanted):
+                ids = [page.id for page in pages]
+                evidence = _until(await update_evidence(store, ids, "content", with_copies=with_copies), now)
+                seen = _seen_times(evidence)
+                chosen = np.array([id_ in seen for id_ in ids], dtype=bool)
+                parts.append(update_history(evidence, "content").of_pages(chosen))
+                for page in pages:
+                    if times := seen.get(page.id):
+                        urls.append(page.url)
+                        first_at.append(min(times))
+                        last_at.append(max(times))
 
     run_async(collect)
-    rows = np.concatenate(parts) if parts else np.empty(0, dtype=_DTYPE)
-    rows = rows[rows["at"] <= now]
-    if not len(rows):
+    if not urls:
         chosen = " that is selected" if tag or host else ""
         raise UsageError(f"no active page{chosen} was seen yet. `webstrata crawl` visits the pages that are due.")
-    return _observations(rows, urls)
+    return PageObservations(pages=urls, visits=joined(parts), first_at=first_at, last_at=last_at)
 
 
-def _observations(rows: NDArray[np.void], urls: dict[int, str]) -> PageObservations:
-    """Rows are sorted by page and time."""
-    ids, first, number = np.unique(rows["page"], return_index=True, return_inverse=True)
-    last = np.append(first[1:], len(rows)) - 1
-    return PageObservations(
-        pages=[urls[id_] for id_ in ids.tolist()],
-        visits=from_times(number, rows["at"] / DAY_S, rows["changed"], len(ids)),
-        first_at=rows["at"][first].tolist(),
-        last_at=rows["at"][last].tolist(),
+def _until(evidence: UpdateEvidence, now: float) -> UpdateEvidence:
+    return replace(
+        evidence,
+        visits=[visit for visit in evidence.visits if visit[1] <= now],
+        copies=[copy for copy in evidence.copies if copy.at <= now],
     )
+
+
+def _seen_times(evidence: UpdateEvidence) -> dict[int, list[float]]:
+    """By page: when it was seen."""
+    seen: dict[int, list[float]] = {}
+    for id_, at, _ in evidence.visits:
+        seen.setdefault(id_, []).append(at)
+    for copy in evidence.copies:
+        seen.setdefault(copy.page_id, []).append(copy.at)
+    return seen

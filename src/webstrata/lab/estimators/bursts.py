@@ -13,8 +13,8 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import Days
-from webstrata.predict.interpolated import moved
 from webstrata.predict.gamma import begin, believed, learned
+from webstrata.predict.interpolated import moved
 from webstrata.predict.poisson import RateEstimate, irregular_rate
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import VisitHistory
