@@ -186,9 +186,12 @@ def _show(results: HacsResults, found: Sequence[UpdateDistribution]) -> None:
             for (corpus, w), models in by_window.items()
         ],
     )
-    typer.echo("\nUpdates as the copies show them (days); pages whose gaps contradict a Poisson process at 5 %:\n")
+    typer.echo(
+        "\nUpdates as the copies show them (days); pages whose gaps contradict a Poisson process at 5 %,"
+        "\nand the median coefficient of variation of their true gaps:\n"
+    )
     print_table(
-        ("corpus", "pages", "copy gaps", "1/λ", "log-normal", "D", "ranks", "true", "shown", "simulated"),
+        ("corpus", "pages", "copy gaps", "1/λ", "log-normal", "D", "ranks", "true", "shown", "simulated", "CV"),
         [_distribution_cells(one) for one in found],
     )
 
@@ -208,4 +211,5 @@ def _distribution_cells(one: UpdateDistribution) -> tuple[object, ...]:
         distance,
         "-" if one.rank_correlation is None else f"{one.rank_correlation:.2f}",
         *("-" if check.share is None else f"{check.share:.0%} of {check.pages}" for check in one.poisson),
+        "-" if one.poisson[0].median_variation is None else f"{one.poisson[0].median_variation:.2f}",
     )
