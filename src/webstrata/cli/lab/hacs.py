@@ -68,6 +68,8 @@ def command(
         else:
             timelines, shown = _of_histories(files, seed, gap_days)
         results = evaluate(timelines, weeks=weeks, ahead_days=ahead_days, seed=seed, on_progress=on_progress)
+        if not results.rows:
+            raise UsageError("no page has a copy before the last date: give longer histories, or a shorter --e.")
         intervals = [update_intervals(timeline) for timeline in shown]
         found = [distribution(timeline, of, seed) for timeline, of in zip(shown, intervals, strict=True)]
     if plot is not None:
