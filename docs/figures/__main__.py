@@ -28,7 +28,9 @@ def main() -> None:
         run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
         run(("lab", "sharp", "--runs", "1", "--starts", "0", "--out", "lab"), folder, WIDTH)
         run(("lab", "sharp", "--calibration", "--picture", str(HERE / "sharp-calibration.svg")), folder, WIDTH)
-        for name in ("crawl-time.svg", "sharp-shrinking.svg", "sharp-expected.svg"):
+        run(("lab", "hacs", "--plot", "lab"), folder, WIDTH)
+        hacs = [f"hacs-{name}.svg" for name in ("f1", "ranking", "copies", "intervals", "medians", "gaps")]
+        for name in ("crawl-time.svg", "sharp-shrinking.svg", "sharp-expected.svg", *hacs):
             shutil.copy(Path(folder) / "lab" / name, HERE)
     draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
     print(HERE / "demo.svg")

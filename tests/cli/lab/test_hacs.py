@@ -98,6 +98,7 @@ def test_recorded_sites_of_a_folder(tmp_path: Path, call: Call) -> None:
         (("--recorded", "--sites", "."), "either"),
         (("--sites", "."), "contains no recorded sites"),
         (("nowhere.parquet",), "nowhere.parquet"),
+        (("--e", "2000d"), "shorter --e"),
     ],
 )
 def test_wrong_use(words: tuple[str, ...], text: str, call: Call) -> None:

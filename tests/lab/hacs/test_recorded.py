@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import numpy as np
 import pytest
 
@@ -11,13 +13,12 @@ from webstrata.lab.hacs.timeline import UpdateTimeline
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, load_shipped
 
 DAY = 86_400.0
+NONE: frozenset[int] = frozenset()
 
 
-def _version(
-    day: float, content: str, internal: set[int] = frozenset(), external: set[int] = frozenset()
-) -> SeenVersion:  # type: ignore[assignment]
-    links = {LinkKind.INTERNAL: frozenset(internal), LinkKind.EXTERNAL: frozenset(external)}
-    return SeenVersion(day=day, content=content, links={LinkKind.DOCUMENT: frozenset(), **links} if content else {})
+def _version(day: float, content: str, internal: Set[int] = NONE, external: Set[int] = NONE) -> SeenVersion:
+    links = {LinkKind.INTERNAL: frozenset(internal), LinkKind.EXTERNAL: frozenset(external), LinkKind.DOCUMENT: NONE}
+    return SeenVersion(day=day, content=content, links=links if content else {})
 
 
 PAGES = [

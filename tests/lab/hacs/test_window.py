@@ -34,6 +34,16 @@ def test_forecasts_by_hand(name: str) -> None:
     assert found.since_days[0] == pytest.approx(since_days)
 
 
+def test_the_copy_before_the_window_can_count() -> None:
+    """Then the first copy in the window may show an update; a page without an earlier copy is as before."""
+    pages = timeline(([(-4, False), (-2, False), (10, True)], []), ([(3, False), (9, False)], []), ([(-1, False)], []))
+    found = window_forecast(pages, 21.0, 21.0, 7.0, with_previous=True)
+
+    assert found.page.tolist() == [0, 1]
+    assert found.since_days.tolist() == [17.0, 18.0]
+    assert found.chance.tolist() == pytest.approx([1 - 3 ** (-24 / 6), 0.0])  # eq. 4: λ = ln 3 / 6
+
+
 def test_pages_without_copies_in_the_window_are_left_out() -> None:
     """Each page has the forecast that it has alone."""
     pages = [(copies, ()) for copies, _, _ in CASES.values()]

@@ -68,6 +68,8 @@ def command(
         else:
             timelines, shown = _of_histories(files, seed, gap_days)
         results = evaluate(timelines, weeks=weeks, ahead_days=ahead_days, seed=seed, on_progress=on_progress)
+        if not results.rows:
+            raise UsageError("no page has a copy before the last date: give longer histories, or a shorter --e.")
         intervals = [update_intervals(timeline) for timeline in shown]
         found = [distribution(timeline, of, seed) for timeline, of in zip(shown, intervals, strict=True)]
     if plot is not None:
@@ -186,9 +188,12 @@ def _show(results: HacsResults, found: Sequence[UpdateDistribution]) -> None:
             for (corpus, w), models in by_window.items()
         ],
     )
-    typer.echo("\nUpdates as the copies show them (days); pages whose gaps contradict a Poisson process at 5 %:\n")
+    typer.echo(
+        "\nUpdates as the copies show them (days); pages whose gaps contradict a Poisson process at 5 %,"
+        "\nand the median coefficient of variation of their true gaps:\n"
+    )
     print_table(
-        ("corpus", "pages", "copy gaps", "1/λ", "log-normal", "D", "ranks", "true", "shown", "simulated"),
+        ("corpus", "pages", "copy gaps", "1/λ", "log-normal", "D", "ranks", "true", "shown", "simulated", "CV"),
         [_distribution_cells(one) for one in found],
     )
 
@@ -208,4 +213,5 @@ def _distribution_cells(one: UpdateDistribution) -> tuple[object, ...]:
         distance,
         "-" if one.rank_correlation is None else f"{one.rank_correlation:.2f}",
         *("-" if check.share is None else f"{check.share:.0%} of {check.pages}" for check in one.poisson),
+        "-" if one.poisson[0].median_variation is None else f"{one.poisson[0].median_variation:.2f}",
     )

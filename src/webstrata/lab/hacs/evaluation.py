@@ -31,27 +31,31 @@ def evaluate(
     weeks: Sequence[int],
     ahead_days: float,
     seed: int,
+    with_previous: bool = False,
     on_progress: OnCorpus = lambda corpus, done, total: None,
 ) -> HacsResults:
     """Evaluate HACS at dates `ahead_days` apart, from the start of each timeline to `ahead_days` before its end.
 
-    A date counts for a window if a page has a copy in it; a window that no date counts for has no rows.
+    A date counts for a window if a page has a copy in it; a window that no date counts for has no rows. The paper's
+    window is without the previous copy.
     """
     results = HacsResults(rows=[], ranking=[])
     for timeline in timelines:
         for done, w in enumerate(weeks):
             on_progress(timeline.corpus, done, len(weeks))
-            _window(timeline, w, ahead_days, seed, results)
+            _window(timeline, w, ahead_days, seed, results, with_previous=with_previous)
         on_progress(timeline.corpus, len(weeks), len(weeks))
     return results
 
 
-def _window(timeline: UpdateTimeline, w: int, ahead_days: float, seed: int, results: HacsResults) -> None:
+def _window(
+    timeline: UpdateTimeline, w: int, ahead_days: float, seed: int, results: HacsResults, *, with_previous: bool
+) -> None:
     counts: dict[str, list[Selected]] = {model: [] for model in MODELS}
     precisions: dict[str, list[float]] = {model: [] for model in RANKERS}
     for number in range(max(0, int((timeline.days + 1e-9) // ahead_days))):
         at_day = number * ahead_days
-        forecast = window_forecast(timeline, at_day, w * _WEEK_DAYS, ahead_days)
+        forecast = window_forecast(timeline, at_day, w * _WEEK_DAYS, ahead_days, with_previous=with_previous)
         if not len(forecast.page):
             continue
         random = np.random.default_rng([seed, w, number])

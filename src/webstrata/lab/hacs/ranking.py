@@ -26,10 +26,12 @@ class RankingRow(Struct, frozen=True, kw_only=True):
     p_at_k: float
 
 
-def ranks(score: Days, random: np.random.Generator) -> Counts:
-    """The rank of each page from 1, the highest score first."""
+def ranks(score: Days, random: np.random.Generator | None = None) -> Counts:
+    """The rank of each page from 1, the highest score first. Without `random`, equal pages have the order of their
+    numbers."""
+    number = np.arange(len(score))
     rank = np.empty(len(score), dtype=np.int64)
-    rank[np.lexsort((random.random(len(score)), -score))] = np.arange(1, len(score) + 1)
+    rank[np.lexsort((number if random is None else random.random(len(score)), -score))] = number + 1
     return rank
 
 

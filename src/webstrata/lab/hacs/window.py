@@ -27,19 +27,24 @@ class WindowForecast(Struct, frozen=True, kw_only=True):
     """From the last update (or the first copy) to the date."""
 
 
-def window_forecast(timeline: UpdateTimeline, at_day: float, window_days: float, ahead_days: float) -> WindowForecast:
-    """The forecast at a date from the copies in [`at_day` - `window_days`, `at_day`]."""
-    every = np.arange(timeline.pages)
-    first = timeline.copies.position(every, at_day - window_days, "left")
-    number = timeline.copies.position(every, at_day) - first
-    page = np.flatnonzero(number)
-    number = number[page]
-    starts = np.cumsum(number) - number
-    copy = np.repeat(first[page] - starts, number) + np.arange(number.sum())
-    at_days = timeline.copies.at_days[copy]
+def window_forecast(
+    timeline: UpdateTimeline, at_day: float, window_days: float, ahead_days: float, *, with_previous: bool = False
+) -> WindowForecast:
+    """The forecast at a date from the copies in [`at_day` - `window_days`, `at_day`].
+
+    `with_previous` adds the last copy before the window, so that the first one in it also ends an interval.
+    """
+    copies, every = timeline.copies, np.arange(timeline.pages)
+    first = copies.position(every, at_day - window_days, "left")
+    end = copies.position(every, at_day)
+    page = np.flatnonzero(end > first)
+    first = first[page]
+    begin = first - (with_previous & (copies.page[first - 1] == page) & (first > 0))
+    number = end[page] - begin
+    copy = np.repeat(begin - np.cumsum(number) + number, number) + np.arange(number.sum())
     row = np.repeat(np.arange(len(page)), number)
-    history = moved(from_times(row, at_days, timeline.shows[copy], len(page)))
-    updated_day = at_days[starts] if len(page) else np.empty(0)
+    history = moved(from_times(row, copies.at_days[copy], timeline.shows[copy], len(page)))
+    updated_day = copies.at_days[first]
     last_update(history, updated_day)
     rate = np.nan_to_num(irregular_rate(history), nan=0.0)
     since_days = at_day - updated_day
