@@ -1,8 +1,8 @@
 """The pages of recorded sites with the static features of their first version, and the times of their changes.
 
-A change is one that the crawl loop counts when it compares two versions alone: of the useful content, not of a date in a
-footer. (The paper takes any change of the text without markup. One site here rewrites such a date at each build: on its
-113 pages nearly the whole group of the fastest pages would consist.)
+A change is one that the crawl loop counts when it compares two versions alone: of the useful content, not of a date in
+a footer. (The paper takes any change of the text without markup. One site here rewrites such a date at each build, so
+that nearly the whole group of the fastest pages would consist of its 113 pages.)
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S
 from webstrata.detect.verdict import judge, judge_alone
+from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording, read_recording
 from webstrata.lab.livingweb.site import media_type
 from webstrata.observe.page import observation_of, observe_typed
 from webstrata.observe.static_features import static_features
 from webstrata.records import Observation
 
+VERSIONS = ".versions.parquet"
 MOST_PAGES = 250
 """Pages of each site, so that no site outweighs the others."""
 LONGEST_DAYS = 730.0
@@ -43,10 +45,13 @@ class RecordedPage(Struct, frozen=True, kw_only=True):
 
 
 def read_recorded_pages(
-    folder: Path, sites: list[str], on_site: Callable[[str, int], None], most: int = MOST_PAGES, seed: int = 1
+    folder: Path, on_site: Callable[[str, int], None] = lambda site, pages: None, most: int = MOST_PAGES, seed: int = 1
 ) -> list[RecordedPage]:
-    """The pages of these sites. `on_site` is called with each site and its number of pages."""
+    """The pages of all sites of a folder. `on_site` is called with each site and its number of pages."""
     found: list[RecordedPage] = []
+    sites = sorted(file.name.removesuffix(VERSIONS) for file in folder.glob(f"*{VERSIONS}"))
+    if not sites:
+        raise UsageError(f"{folder} has no recorded site: no file is named NAME{VERSIONS}.")
     for site in sites:
         pages = list(_pages_of(read_recording(folder, site), most, seed))
         on_site(site, len(pages))

@@ -1,8 +1,8 @@
 """Groups of pages that change about equally often: k-means on the logarithm of their rates.
 
 The logarithms lie on a line, where the best partition consists of intervals. It is computed exactly by dynamic
-programming over a fine grid of rates, so there is no random start. A page without any change has no logarithm. It belongs to the
-slowest group and does not move its centre: how slow it is, nobody has seen.
+programming over a fine grid of rates, so there is no random start. A page without any change has no logarithm. It
+belongs to the slowest group and does not move its centre: how slow it is, nobody has seen.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ class FirstSightModel(Struct, frozen=True, kw_only=True):
 
     def groups_of(self, features: Features) -> GroupNumbers:
         """The group that the trees find likeliest, as if all groups were equally frequent."""
-        return np.argmax(self.balanced(features), axis=1)
+        found: GroupNumbers = np.argmax(self.balanced(features), axis=1)
+        return found
 
     def levels(self, features: Features) -> Chances:
         """The chances of the activity levels: the belief before the first visit."""

@@ -16,7 +16,6 @@ from webstrata.predict.first_sight.groups import FEWEST, MOST, ChangeGroups
 from webstrata.predict.first_sight.model import FirstSightModel, ModelOrigin
 from webstrata.predict.first_sight.trees import LEAF, Trees
 
-FORMAT = 1
 MOST_BYTES = 20_000_000
 _MOST_FEATURES, _MOST_NODES, _MOST_TREES, _DEEPEST = 256, 200_000, 5_000, 64
 _MOST_TRUST, _LARGEST_VALUE, _NAME_LENGTH = 4.0, 1e4, 200
@@ -35,6 +34,7 @@ class _TreesDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 class _ModelDocument(Struct, frozen=True, forbid_unknown_fields=True):
     webstrata_first_sight: Literal[1]
+    """Version of the format."""
     features: list[str]
     interval_days: list[float]
     is_boosted: bool
@@ -50,7 +50,7 @@ def encode(model: FirstSightModel) -> bytes:
     """The model as a JSON document."""
     trees = model.trees
     document = _ModelDocument(
-        webstrata_first_sight=FORMAT,
+        webstrata_first_sight=1,
         features=list(model.features),
         interval_days=list(model.groups.interval_days),
         is_boosted=model.is_boosted,
