@@ -79,6 +79,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "plan": ("webstrata plan --within 1d", "webstrata plan --urls urls.txt --threads 50", "webstrata plan --capacity"),
     "demo": ("webstrata demo --days 90",),
+    "lab cold-start": ("webstrata lab cold-start", "webstrata lab cold-start --schedule --plot pictures"),
     "lab crawl-time": ("webstrata lab crawl-time --crawls 20 --out results",),
     "lab live": ("webstrata lab live --days 90 --pages 50",),
     "lab policies": ("webstrata lab policies --policies value,dyn --years 1 --budget 4/page/day",),
