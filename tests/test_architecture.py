@@ -62,6 +62,7 @@ HOMES: dict[str, set[str]] = {
     "selectolax": {"observe"},
     "sklearn": {"predict"},
     "sqlalchemy": {"remember"},
+    "threadpoolctl": {"predict"},  # a dependency of scikit-learn
     "typer": {"cli"},
     "uvloop": {"cli"},
     "zstandard": {"coding"},

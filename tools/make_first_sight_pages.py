@@ -1,4 +1,4 @@
-"""Makes the table of pages from which the default classifier is trained: `python tools/make_first_sight_pages.py FOLDER`.
+"""Makes the table of pages for the default classifier: `python tools/make_first_sight_pages.py FOLDER`.
 
 FOLDER has recorded sites (`NAME.versions.parquet`, `NAME.blobs.parquet`). It takes about four minutes for 18 sites.
 Then `webstrata train --recorded shipped --out src/webstrata/predict/first_sight/default_model.json` makes the model.

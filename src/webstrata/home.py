@@ -6,6 +6,7 @@ archive/           WARC files; the name of a file that is still written ends in 
 index/             one sorted CDXJ segment per WARC file
 captures/          the journal and the WACZ file of each capture of a site, and the log of their certificates
 readings/          rows of datasets whose reading was interrupted; kept for one day
+model.json         the classifier of pages at first sight that `train` has learned from this home
 keys/              the private keys that sign packages of captures, and what is known about them
 node               the name of this archiver, which identifies its leases
 database           for which database the home was made; written when the database is created
@@ -66,6 +67,7 @@ class Home:
         self.captures = path / "captures"
         self.keys = path / "keys"
         self.readings = path / "readings"
+        self.model = path / "model.json"
         self._fault = path / "fault"
         self._database_name = path / "database"
         self._writing = path / "writing"

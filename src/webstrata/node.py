@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Archive, Clock, Handler, Journal, Store, Web
+    from webstrata.predict.first_sight.model import FirstSightModel
     from webstrata.records import CheckResult, Exchange, PageRules, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget, DailyRate
@@ -194,6 +195,13 @@ class Node:
         self._creates_database = creates_database
         self._budget: Budget | None = None
         self._budget_version = self._settings_version()
+
+    def first_sight_model(self) -> FirstSightModel | None:
+        """The classifier that was trained for this home, else the shipped one. Raises UsageError if it is damaged."""
+        from webstrata.predict.first_sight.default_model import default_model
+        from webstrata.predict.first_sight.model_file import decode
+
+        return decode(self.home.model.read_bytes()) if self.home.model.exists() else default_model()
 
     @property
     def store_url(self) -> str:

@@ -40,6 +40,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate": ("log",),
     "coherence": (PAGE,),
     "plan": (),
+    "train": (),
     "demo": ("--days", "0"),
     "lab": (),
 }

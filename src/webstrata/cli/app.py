@@ -62,6 +62,7 @@ COMMANDS = {
     "certificate": "capture.certificate",
     "coherence": "capture.coherence",
     "plan": "crawl.plan",
+    "train": "first_sight.train",
     "demo": "demo.demo",
     "lab": "lab.app",
 }

@@ -34,6 +34,7 @@ SUMMARIES = {
     "certificate": "Show and verify the certificates of captures.",
     "coherence": "Show which pages provably existed at one instant.",
     "plan": "Estimate how long the due visits take.",
+    "train": "Learn to guess from a page's look how often it changes.",
     "demo": "Crawl two recorded years of real sites in about a minute.",
     "lab": "Repeat the published measurements on this machine.",
 }

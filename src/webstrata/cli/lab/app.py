@@ -9,6 +9,7 @@ import typer
 EXPERIMENTS = {
     "cold-start": "cold_start",
     "crawl-time": "crawl_time",
+    "groups": "groups",
     "live": "live",
     "policies": "policies",
     "sharp": "sharp",

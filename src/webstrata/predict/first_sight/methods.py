@@ -13,6 +13,7 @@ method (how far to prune, which features) are made by folds of the pages that ar
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import Any
 
@@ -56,7 +57,9 @@ class Fitted(Struct, frozen=True, kw_only=True):
     def chances(self, features: Features) -> Chances:
         """The chances of the groups; 0 for a group that did not occur among the pages that were learned from."""
         found = np.zeros((len(features), self.k))
-        found[:, self.estimator.classes_] = self.estimator.predict_proba(_readable(features[:, list(self.columns)]))
+        with _one_thread():
+            chances = self.estimator.predict_proba(_readable(features[:, list(self.columns)]))
+        found[:, self.estimator.classes_] = chances
         return found
 
 
@@ -87,8 +90,18 @@ def fit(method: str, features: Features, group: GroupNumbers, k: int, parts: Par
     else:
         penalty = _penalty(rows, group, weights, parts, seed) if method in ("tree", "tree-selected") else 0.0
         estimator = _boosting(seed) if method == "boosting" else _tree(seed, penalty)
-        estimator.fit(rows, group, sample_weight=weights)
+        with _one_thread():
+            estimator.fit(rows, group, sample_weight=weights)
     return Fitted(method=method, k=k, columns=columns, estimator=estimator)
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    """Boosting would start a thread for each core: sums in another order would give other trees on other machines, and
+    waiting threads take much longer than the work if the cores are busy."""
+    from threadpoolctl import threadpool_limits
+
+    limited: AbstractContextManager[object] = threadpool_limits(1)
+    return limited
 
 
 def _readable(features: Features) -> NDArray[np.float64]:

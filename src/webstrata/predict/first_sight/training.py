@@ -83,7 +83,7 @@ def train(
     compared: Sequence[str] = METHODS,
     source: str = "",
     seed: int = 1,
-    on_step: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], object] = lambda _: None,
 ) -> Training:
     """Learn from these pages. With `best`, the model is that of the method with the least error on unseen sites among
     those that a model can hold. `on_step` is called with the name of each method and step."""

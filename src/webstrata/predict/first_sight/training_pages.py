@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days
-from webstrata.predict.poisson import regular
+from webstrata.predict.poisson import irregular_rate, regular
 from webstrata.predict.visit_history import VisitHistory, visit_history
 
 Features = NDArray[np.float64]
@@ -32,8 +32,13 @@ class TrainingPages(Struct, frozen=True, kw_only=True):
 
     @property
     def rates(self) -> Days:
-        """Changes per day by the estimator for regular visits; 0 if no visit saw a change."""
-        return regular(self.history).rate
+        """Changes per day; 0 if no visit saw a change, NaN without visits. The estimator is the paper's for pages that
+        were visited at about equal intervals, and the maximum likelihood for the others."""
+        history = self.history.lasting()
+        regularly = regular(history).rate
+        if _has_equal_intervals(history).all():
+            return regularly
+        return np.where(_has_equal_intervals(history), regularly, irregular_rate(history))
 
     def only(self, kept: NDArray[np.bool_]) -> TrainingPages:
         """Some of the pages."""
@@ -45,6 +50,20 @@ class TrainingPages(Struct, frozen=True, kw_only=True):
             features=self.features[rows],
             history=self.history.of_pages(kept),
         )
+
+
+_EQUAL = 1.5
+"""Intervals are about equal if the longest is at most this many times the shortest."""
+
+
+def _has_equal_intervals(history: VisitHistory) -> NDArray[np.bool_]:
+    filled = history.counts > 0
+    equal = np.ones(history.pages, dtype=np.bool_)
+    if filled.any():
+        starts = history.offsets[:-1][filled]
+        longest, shortest = (by.reduceat(history.elapsed_days, starts) for by in (np.maximum, np.minimum))
+        equal[filled] = longest <= _EQUAL * shortest
+    return equal
 
 
 def feature_rows(features: Sequence[Mapping[str, float] | None], names: Sequence[str]) -> Features:

@@ -1,0 +1,1 @@
+"""The command that trains the classifier of pages at first sight and explains what it says."""
