@@ -107,6 +107,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "plan": ("webstrata plan --within 1d", "webstrata plan --urls urls.txt --threads 50", "webstrata plan --capacity"),
     "train": ("webstrata train --plot model.svg", "webstrata train --show https://example.org/news"),
     "demo": ("webstrata demo --days 90",),
+    "lab cold-start": ("webstrata lab cold-start", "webstrata lab cold-start --schedule --plot pictures"),
     "lab crawl-time": ("webstrata lab crawl-time --crawls 20 --out results",),
     "lab groups": ("webstrata lab groups --k 4 --plot groups.svg",),
     "lab hacs": ("webstrata lab hacs --w 1,4,12 --plot figures", "webstrata lab hacs --recorded --e 2w --json"),

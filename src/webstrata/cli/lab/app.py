@@ -7,6 +7,7 @@ from importlib import import_module
 import typer
 
 EXPERIMENTS = {
+    "cold-start": "cold_start",
     "crawl-time": "crawl_time",
     "groups": "groups",
     "hacs": "hacs",

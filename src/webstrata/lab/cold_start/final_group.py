@@ -15,13 +15,11 @@ from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.replay_timer import replay_timer
 from webstrata.lab.policies.truth import Truth
 from webstrata.predict.activity import Belief, pooled_activity
+from webstrata.predict.first_sight.groups import ChangeGroups, GroupNumbers
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.textbook.rate_groups import Bayesian, Historic, RateGroup
 from webstrata.schedule.value import Value
-
-GroupNumbers = NDArray[np.intp]
-"""By page: the number of its group, the fastest is 0."""
 
 DAILY = 1.0
 """Pages are visited at most once a day, as in the paper."""
@@ -35,28 +33,21 @@ class FinalGroups(Struct, frozen=True, kw_only=True):
     """Visits after the first one."""
 
 
-def nearest_groups(intervals: NDArray[np.float64], rates: NDArray[np.float64]) -> GroupNumbers:
-    """The group whose interval is nearest in ratio to that of each page; pages without a change are in the slowest."""
-    slowest = len(intervals) - 1
-    days = np.divide(1.0, rates, out=np.full(len(rates), float(intervals[slowest])), where=rates > 0)
-    found: GroupNumbers = np.abs(np.log(days)[:, None] - np.log(intervals)).argmin(axis=1)
-    return found
-
-
 def classified(
     kind: type[Historic | Bayesian], groups: tuple[RateGroup, ...], initial: GroupNumbers, truth: Truth
 ) -> FinalGroups:
-    """Where a textbook classifier moves pages that start in these groups."""
-    policy = kind(Bounds(min_days=DAILY, max_days=max(DAILY, groups[-1].days)), groups)
+    """Where a textbook classifier moves pages that start in these groups. In a group with an interval longer than the
+    window a page is visited once, at the end (the paper: after 96 of 100 days)."""
+    policy = kind(Bounds(min_days=DAILY, max_days=truth.days), groups)
     state = policy.start(len(truth))
     state["group"] = initial
     log = replay_timer(policy, truth, state)
     return FinalGroups(group=state["group"].astype(np.intp), visits=_visits(log, truth))
 
 
-def believed(start: Belief, groups: NDArray[np.float64], downloads: float, truth: Truth) -> FinalGroups:
-    """The likeliest group of each page after `value` spent these downloads, from these beliefs on. `groups`: the
-    intervals of the groups in days. Pages have no siblings here, because their windows begin at different times."""
+def believed(start: Belief, groups: ChangeGroups, downloads: float, truth: Truth) -> FinalGroups:
+    """The likeliest group of each page after `value` spent these downloads, from these beliefs on. Pages have no
+    siblings here, because their windows begin at different times."""
     policy = Value(bounds=Bounds(min_days=DAILY * (1.0 - 1e-9)))
     pages = PolicyState(policy, np.arange(len(truth), dtype=np.intp))
     pages.state["levels"] = start
@@ -64,10 +55,10 @@ def believed(start: Belief, groups: NDArray[np.float64], downloads: float, truth
     return FinalGroups(group=likeliest(pages.state["levels"], groups), visits=_visits(log, truth))
 
 
-def likeliest(belief: Belief, intervals: NDArray[np.float64]) -> GroupNumbers:
-    """The group that most of the belief is in; each level belongs to the group nearest to its rate."""
-    of_level = nearest_groups(intervals, pooled_activity().per_day)
-    chances = belief @ (of_level[:, None] == np.arange(len(intervals))).astype(belief.dtype)
+def likeliest(belief: Belief, groups: ChangeGroups) -> GroupNumbers:
+    """The group that most of the belief is in; each level belongs to the group of its rate."""
+    of_level = groups.of(pooled_activity().per_day)
+    chances = belief @ (of_level[:, None] == np.arange(len(groups.interval_days))).astype(belief.dtype)
     found: GroupNumbers = chances.argmax(axis=1)
     return found
 

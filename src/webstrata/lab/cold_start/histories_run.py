@@ -12,10 +12,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from webstrata.clock import DAY_S
-from webstrata.lab.cold_start.final_group import classified, nearest_groups
+from webstrata.lab.cold_start.final_group import classified
 from webstrata.lab.cold_start.rows import ALL, ColdStartRow, ErrorCount
 from webstrata.lab.policies.histories import Histories
 from webstrata.lab.policies.truth import Truth
+from webstrata.predict.first_sight.groups import ChangeGroups
 from webstrata.schedule.textbook.rate_groups import TABLE_4, Bayesian, Historic
 
 _THREE_YEARS_DAYS = 1095.0
@@ -25,10 +26,10 @@ _CLASSIFIERS: tuple[type[Historic | Bayesian], ...] = (Bayesian, Historic)
 def history_rows(histories: Histories, days: float, seeds: int) -> Iterator[ColdStartRow]:
     """A row for each corpus and classifier."""
     corpora = np.array(histories.corpus)
-    intervals = np.array([group.days for group in TABLE_4])
+    groups = ChangeGroups(tuple(group.days for group in TABLE_4))
     for corpus in dict.fromkeys(histories.corpus):
         truth = _first_days(histories.take(np.flatnonzero(corpora == corpus)), days)
-        true = nearest_groups(intervals, truth.total() / days)
+        true = groups.of(truth.total() / days)
         for kind in _CLASSIFIERS:
             pages = np.arange(len(truth), dtype=np.intp)
             errors = ErrorCount(pages, len(TABLE_4))

@@ -6,8 +6,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.lab.cold_start.final_group import FinalGroups, GroupNumbers
+from webstrata.lab.cold_start.final_group import FinalGroups
 from webstrata.lab.policies.bootstrap import Resamples, interval, share
+from webstrata.predict.first_sight.groups import GroupNumbers
 
 PAGES, SITES, ALL = "pages", "sites", "all"
 """Splits: one third of the pages is tested; each site is tested by what other sites taught; nothing is learned."""
@@ -29,7 +30,8 @@ class ColdStartRow(Struct, frozen=True, kw_only=True):
     corpus: str
     split: str
     initial: str
-    """`random`; `j48`: the class of the decision tree; `population`, `first-sight`: where the belief of `value` starts."""
+    """`random`; `usual`: the commonest class; `j48`: that of the decision tree; `population`, `first-sight`: where the
+    belief of `value` starts."""
     history: str
     """`none`: the initial class is the answer; else what moves pages between groups."""
     error: float

@@ -10,8 +10,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from webstrata.lab.cold_start.final_group import GroupNumbers, classified
+from webstrata.lab.cold_start.final_group import classified
 from webstrata.lab.policies.truth import Truth
+from webstrata.predict.first_sight.groups import GroupNumbers
 from webstrata.schedule.textbook.rate_groups import Historic, RateGroup
 
 _VISITS = (1, 2, 3, 4)
