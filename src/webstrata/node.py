@@ -25,7 +25,7 @@ from webstrata.remember.homes.store_home import is_schema_name
 from webstrata.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from webstrata.archive.index.lookup import Match
     from webstrata.archive.wacz.reader import WaczReader
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Archive, Clock, CopySource, Handler, Journal, Store, Web
+    from webstrata.predict.activity import Belief
     from webstrata.predict.first_sight.model import FirstSightModel
     from webstrata.records import CheckResult, Exchange, PageRules, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
@@ -219,8 +220,9 @@ class Node:
         self._creates_database = creates_database
         self._budget: Budget | None = None
         self._budget_version = self._settings_version()
+        self._first_sight: FirstSightModel | None = None
 
-    def first_sight_model(self) -> FirstSightModel | None:
+    def first_sight_model(self) -> FirstSightModel:
         """The classifier that was trained for this home, else the shipped one. Raises UsageError if it is damaged."""
         from webstrata.predict.first_sight.default_model import default_model
         from webstrata.predict.first_sight.model_file import decode
@@ -508,7 +510,17 @@ class Node:
             total = self.budget().total
             schedule.ranking.counts_bytes = total is not None and total.unit == "bytes"
             schedule.ranking.importance = settings.importance
+            if settings.first_sight:
+                schedule.ranking.first_sight = self._expected_levels
         return schedule
+
+    def _expected_levels(self, features: Sequence[Mapping[str, float]]) -> Belief:
+        """What the classifier expects of pages with these first contents. It is read when the first page is seen."""
+        from webstrata.predict.first_sight.model import feature_rows
+
+        if self._first_sight is None:
+            self._first_sight = self.first_sight_model()
+        return self._first_sight.levels(feature_rows(features, self._first_sight.features))
 
     def total_rate(self) -> DailyRate | None:
         """The budget of all pages: as it is set, else the default; None for a timer policy without a budget."""

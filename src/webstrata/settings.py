@@ -199,6 +199,13 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
             "weight under budget policies: 0 not at all, 1 in proportion. A weight of the page's own takes precedence.",
         ),
     ] = 0.0
+    first_sight: Annotated[
+        bool,
+        Meta(
+            description="Let the policy `value` begin with what the classifier (`webstrata train`) expects of a page "
+            "from its first content. If false, all pages begin alike."
+        ),
+    ] = True
     min_interval: Annotated[Duration, Meta(description="Minimum interval between two visits of a page.")] = Duration(
         600
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from webstrata.flows.import_copies import ImportResult
+    from webstrata.flows.learn_copies import LearnedCopies
     from webstrata.node import Node
     from webstrata.ports import CopySource
     from webstrata.records import ImportProgress, ReadBatch
@@ -113,10 +114,11 @@ def run_imports(
 ) -> None:
     """Import sources one after the other, each with its own progress in the store, and print what was done."""
     from webstrata.flows.import_copies import import_copies
+    from webstrata.flows.learn_copies import learn_copies
 
     node = open_node(home)
 
-    async def run() -> list[ImportResult]:
+    async def run() -> tuple[list[ImportResult], LearnedCopies | None]:
         results = []
         async with node.store() as store, open_sources(node) as sources:
             for number, source in enumerate(sources, 1):
@@ -133,15 +135,26 @@ def run_imports(
                             on_batch=on_batch,
                         )
                     )
-            # Here the copies of all sources are stored, and what they teach can be learned.
-        return results
+            if dry_run:
+                return results, None
+            with _bar("learning") as (advance, _):
 
-    results = run_async(run)
+                def on_learned(done: int, total: int) -> None:
+                    advance(done / max(total, 1), counted(f"{done:,}", "page"))
+
+                learned = await learn_copies(store, node.schedule(), node.clock.now(), on_learned=on_learned)
+        return results, learned
+
+    results, learned = run_async(run)
     if as_json:
-        print_json(import_json(results, dry_run=dry_run))
-    else:
-        for result in results:
-            typer.echo(import_line(result, dry_run=dry_run))
+        print_json(import_json(results, learned, dry_run=dry_run))
+        return
+    for result in results:
+        typer.echo(import_line(result, dry_run=dry_run))
+    if learned is not None and learned.pages:
+        typer.echo(
+            f"learned from {counted(f'{learned.copies:,}', 'copy', 'copies')} of {counted(f'{learned.pages:,}', 'page')}"
+        )
 
 
 def opened(make: Callable[[Node], Sequence[CopySource]]) -> OpenSources:
@@ -170,7 +183,7 @@ def _shown(what: str) -> Iterator[Callable[[ReadBatch, ImportProgress], None]]:
                     listed += 1
                     detail = f": {row.detail}" if row.detail else ""
                     write(safe(f"{row.where}: {row.reason}{detail}"))
-            advance(batch.done, progress.read)
+            advance(batch.done, counted(f"{progress.read:,}", "row"))
             left_out += sum(number for reason, number in batch.skipped_counts.items() if reason not in _UNLISTED)
 
         yield on_batch
@@ -179,10 +192,10 @@ def _shown(what: str) -> Iterator[Callable[[ReadBatch, ImportProgress], None]]:
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[tuple[Callable[[float | None, int], None], Callable[[str], None]]]:
+def _bar(what: str) -> Iterator[tuple[Callable[[float | None, str], None], Callable[[str], None]]]:
     """A progress bar on a terminal; yields the functions to show a share of the source, and to print a line."""
     if not sys.stderr.isatty():
-        yield lambda done, read: None, lambda text: typer.echo(text, err=True)
+        yield lambda done, number: None, lambda text: typer.echo(text, err=True)
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -192,21 +205,22 @@ def _bar(what: str) -> Iterator[tuple[Callable[[float | None, int], None], Calla
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[rows]}"),
+        TextColumn("{task.fields[number]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=stderr, transient=True) as shown:
-        task = shown.add_task(what, total=None, rows="")
+        task = shown.add_task(what, total=None, number="")
 
-        def advance(done: float | None, read: int) -> None:
-            rows = counted(f"{read:,}", "row")
-            shown.update(task, total=None if done is None else 1.0, completed=done or 0.0, rows=rows)
+        def advance(done: float | None, number: str) -> None:
+            shown.update(task, total=None if done is None else 1.0, completed=done or 0.0, number=number)
 
         yield advance, lambda text: stderr.print(text, markup=False)
 
 
-def import_json(results: Sequence[ImportResult], *, dry_run: bool) -> dict[str, Any]:
-    """The document of an import: the sums over its sources, and each of them."""
+def import_json(
+    results: Sequence[ImportResult], learned: LearnedCopies | None, *, dry_run: bool
+) -> dict[str, Any]:
+    """The document of an import: the sums over its sources, each of them, and what was learned."""
     skipped: dict[str, int] = {}
     for result in results:
         for reason, number in result.skipped.items():
@@ -216,6 +230,7 @@ def import_json(results: Sequence[ImportResult], *, dry_run: bool) -> dict[str, 
         "kept": sum(result.kept for result in results),
         "skipped": skipped,
         "dry_run": dry_run,
+        "learned": None if learned is None else {"pages": learned.pages, "copies": learned.copies},
         "imports": [
             {
                 "key": result.key,

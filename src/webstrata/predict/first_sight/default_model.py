@@ -12,7 +12,6 @@ FILE_NAME = "default_model.json"
 
 
 @cache
-def default_model() -> FirstSightModel | None:
-    """The shipped model; None if the installation has none."""
-    file = files("webstrata.predict.first_sight") / FILE_NAME
-    return decode(file.read_bytes()) if file.is_file() else None
+def default_model() -> FirstSightModel:
+    """The shipped model."""
+    return decode((files("webstrata.predict.first_sight") / FILE_NAME).read_bytes())
