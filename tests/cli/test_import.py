@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.archive.foreign_warc import response, sha1_base32, write_warc
-from tests.cli.conftest import LocalServer, call_here, environment
+from tests.cli.conftest import LocalServer, call_here, environment, on_a_terminal
 
 DATA = Path(__file__).parent.parent / "data"
 CDX = DATA / "cdx" / "dupes.cdx"
@@ -90,6 +90,14 @@ def test_warnings_are_limited(home: Path, tmp_path: Path) -> None:
     assert lines[0] == "a.cdx:1: malformed: 1 field, and the file has no legend"
     assert (len(lines), lines[-1]) == (21, "and 30 more rows left out")
     assert "50 rows read: 0 kept, 50 left out (50 malformed)" in result.text
+
+
+def test_on_a_terminal(home: Path) -> None:
+    """On a terminal a bar shows the share of the file and the rows; in a pipe there is none."""
+    shown = on_a_terminal("--home", home, "import", "cdx", CDX)
+    assert "importing" in shown
+    assert "dupes.cdx:4: error-status: 302" in shown
+    assert "importing" not in call_here("--home", home, "import", "cdx", CDX, "--restart").err
 
 
 def test_other_kinds(home: Path, tmp_path: Path) -> None:

@@ -201,16 +201,3 @@ def test_watched_pages(tmp_path: Path) -> None:
         assert [page.state for page in pages.values()] == [PageState.ACTIVE] * 3
 
     _run(tmp_path, act)
-
-
-def test_stored_keys(tmp_path: Path) -> None:
-    """The store says for each page and time whether there is a copy, also for many pages."""
-
-    async def act(store: Store) -> None:
-        copies = [_copy(str(n), n % 7) for n in range(3000)]
-        await store.copies.add(copies, None, NOW)
-        keys = [(copy.url, copy.at) for copy in copies] + [(copies[0].url, copies[0].at + 1), ("http://x.org/", NOW)]
-        assert await store.copies.stored(keys) == [True] * 3000 + [False, False]
-        assert await store.copies.stored([]) == []
-
-    _run(tmp_path, act)
