@@ -43,6 +43,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "check": (),
     "reindex": (),
     "rebuild": ("--replace",),
+    "import timemap": (str(Path(__file__).parents[1] / "data" / "timemaps" / "saved.link"),),
     "export wacz": ("OUT/x.wacz",),
     "export warc": ("OUT/x.warc.gz",),
     "export cdxj": ("OUT/x.cdxj",),
@@ -65,7 +66,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lab sharp": ("--runs", "2", "--starts", "0"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
 }
-"""Arguments with which each command works in the demo's home; `demo` and `capture` have tests of their own."""
+"""Arguments with which each command works in the demo's home; `demo`, `capture` and `import wayback` have own tests."""
 
 WITHOUT_HOME = {
     *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
@@ -119,7 +120,7 @@ def test_all_have_json() -> None:
     assert {name.split()[0] for name in commands} == set(COMMANDS)
     assert [name for name, options in commands.items() if "--json" not in options] == []
     assert {name for name, options in commands.items() if "--home" not in options} == WITHOUT_HOME
-    assert set(commands) - {"demo", "capture"} == set(ARGUMENTS)
+    assert set(commands) - {"demo", "capture", "import wayback"} == set(ARGUMENTS)
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run")])

@@ -21,9 +21,6 @@ def show_page(home: Path | None, address: str, *, as_json: bool) -> None:
     """Print the class of a page of the home, and its reasons."""
     node = open_node(home)
     model = node.first_sight_model()
-    if model is None:
-        raise UsageError("there is no model. `webstrata train` learns one from the home's pages.")
-    known = model
 
     async def read() -> tuple[str, dict[str, float] | None]:
         from webstrata.flows.training_pages import page_features
@@ -37,9 +34,9 @@ def show_page(home: Path | None, address: str, *, as_json: bool) -> None:
         raise UsageError(
             f"no features of {url} are stored yet: a visit that sees its first or a new version stores them."
         )
-    found = _explained(known, features)
+    found = _explained(model, features)
     if as_json:
-        print_json({"url": url, "model": known.origin, "explanation": found})
+        print_json({"url": url, "model": model.origin, "explanation": found})
     else:
         _show(url, found, known)
 
