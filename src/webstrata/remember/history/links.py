@@ -38,7 +38,7 @@ def add_links(connection: Connection, found: Sequence[tuple[int, float, bytes]])
     rows: list[dict[str, Any]] = []
     for page_id, seen in by_page.items():
         stored = before.get(page_id)
-        contents = seen if stored is None else [_unpacked(stored), *seen]
+        contents = seen if stored is None else [unpacked(stored), *seen]
         # The rows of one content are sorted already, each link once.
         merged = contents[0][:MAX_LINKS] if len(contents) == 1 else _earliest(np.concatenate(contents))
         packed = _packed(merged)
@@ -74,7 +74,8 @@ def _packed(links: SeenLinks) -> bytes:
     return len(links).to_bytes(4, "little") + links["value"].tobytes() + rest
 
 
-def _unpacked(stored: bytes) -> SeenLinks:
+def unpacked(stored: bytes) -> SeenLinks:
+    """The links of a row of the table."""
     number = int.from_bytes(stored[:4], "little")
     end = 4 + LINK.itemsize * number
     rest = zlib.decompress(stored[end:])
@@ -87,7 +88,7 @@ def _unpacked(stored: bytes) -> SeenLinks:
 
 def links_of(connection: Connection, ids: Sequence[int]) -> dict[int, bytes]:
     """The links of these pages, packed."""
-    return {page_id: _unpacked(stored).tobytes() for page_id, stored in _rows(connection, ids)}
+    return {page_id: unpacked(stored).tobytes() for page_id, stored in _rows(connection, ids)}
 
 
 def _rows(connection: Connection, ids: Sequence[int]) -> list[tuple[int, bytes]]:
@@ -110,4 +111,4 @@ def links_after(connection: Connection, after: int, limit: int) -> list[tuple[in
         .where(page_links.c.page_id > after)
     )
     found = connection.execute(query.order_by(page_links.c.page_id).limit(limit))
-    return [(page_id, url, _unpacked(bytes(links)).tobytes()) for page_id, url, links in found]
+    return [(page_id, url, unpacked(bytes(links)).tobytes()) for page_id, url, links in found]
