@@ -105,3 +105,22 @@ def test_importance_is_no_weight_by_default(run_scenario: Callable[..., None]) -
         assert "importance" not in hub
 
     run_scenario(scenario)
+
+
+def test_a_running_loop_computes_importance_each_day(run_scenario: Callable[..., None]) -> None:
+    """If importance counts as weight: after the first day of the loop."""
+
+    async def stored(archiver: Archiver) -> int:
+        pages = await archiver.pages()
+        async with archiver.node.store() as store:
+            return len(await store.facts.importance([page.id for page in pages.values()]))
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(f"{A}/hub", reply(f"<p>hub <a href='{A}/leaf'>leaf</a>"))
+        await archiver.watch(f"{A}/hub")
+        await archiver.run(for_s=0.9 * DAY_S)
+        assert await stored(archiver) == 0
+        await archiver.run(for_s=1.5 * DAY_S)
+        assert await stored(archiver) == 1
+
+    run_scenario(scenario, "schedule.importance=0.5")

@@ -66,7 +66,9 @@ def _is_start(url: str) -> bool:
     return parts.path in ("", "/") and not parts.query
 
 
-async def update_importance(store: Store, on_progress: Callable[[int], object] = lambda pages: None) -> ImportanceResult:
+async def update_importance(
+    store: Store, on_progress: Callable[[int], object] = lambda pages: None
+) -> ImportanceResult:
     """Compute the importance of all watched pages and of all others whose links are stored, and store it.
 
     `on_progress` is called with each number of pages whose links were read.

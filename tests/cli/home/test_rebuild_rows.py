@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Call, Demo, call_here
 from webstrata.detect.memory import unpack
 from webstrata.detect.template import unpack_template
+from webstrata.remember.history.links import unpacked
 
 Row = dict[str, Any]
 
@@ -35,6 +36,8 @@ MAY_DIFFER = {
     "site_templates": {"checksum": "of the whole row"},
     "sources": {"id": NEW_IDS, "checksum": "of the whole row"},
     "unwatched_signals": {"source_id": NEW_IDS, "checksum": "of the whole row"},
+    "page_features": {"page_id": NEW_IDS, "checksum": "of the whole row"},
+    "page_links": {"page_id": NEW_IDS, "checksum": "of the whole row"},
 }
 """Columns that the WARC files do not determine, by table, with the reason. All others must be equal."""
 BUDGETED = {
@@ -60,13 +63,16 @@ QUERIES = {
     "sources": "SELECT *, url AS key FROM sources",
     "unwatched_signals": "SELECT signals.*, sources.url || signals.url AS key FROM unwatched_signals signals "
     "JOIN sources ON sources.id = source_id",
+    "page_features": "SELECT facts.*, url AS key FROM page_features facts JOIN pages ON pages.id = page_id",
+    "page_links": "SELECT facts.*, url AS key FROM page_links facts JOIN pages ON pages.id = page_id",
 }
 NOT_REBUILT = {
     "alembic_version", "boosts", "budgets", "day_totals", "homes", "host_leases", "interval_limits",
     "machine_clocks", "page_tags", "politeness_clocks", "reservations", "rounds", "signals", "site_finds",
     "site_states", "sites", "tag_rules", "totals", "unparsable",
+    "archives", "copies", "imports", "learned_pages", "page_importance",
 }  # fmt: skip
-"""Tables of what users set and of budgets, tables that are empty in the demo, counters (which `check` compares with the
+"""Tables of what users set or import and of budgets, tables that are empty in the demo, counters (which `check` compares with the
 rows), and measurements of this machine."""
 
 
@@ -93,6 +99,8 @@ def rows(home: Path, table: str) -> dict[tuple[Any, ...], Row]:
             template = rounded(msgspec.json.decode(msgspec.json.encode(unpack_template(row["template"]))))
             pages, runs, events = template
             row["template"] = [pages, runs, [[*event[:3], urls[event[3]], *event[4:]] for event in events]]
+        if table == "page_links":
+            row["links"] = rounded(unpacked(row["links"]).tolist())
         found[row.get("key", row.get("url")), row["at"] if table == "visits" else None] = row
     connection.close()
     return found

@@ -16,9 +16,7 @@ _CHUNK = 1_000
 
 
 def command(
-    top: Annotated[
-        int, typer.Option("--top", metavar="N", min=1, max=10**9, help="Number of pages to show.")
-    ] = 20,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, max=10**9, help="Number of pages to show.")] = 20,
     host: HostOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,

@@ -10,7 +10,8 @@ import numpy as np
 from webstrata.flows.crawl.selection.budget_ledger import ALL, BudgetLedger
 from webstrata.flows.crawl.selection.open_pages import claim_open, open_pages
 from webstrata.flows.crawl.selection.page_choice import REVALUE_S, PageChoice, RoundRequest
-from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
+from webstrata.flows.crawl.selection.schedule_input import RELOAD_S, ScheduleInput
+from webstrata.flows.importance import update_importance
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Store
 from webstrata.records import Page, Visit
@@ -35,6 +36,8 @@ class RoundSelector:
         self._choice = PageChoice(schedule.ranking, gate, ledger, busy=self._leased)
         self._is_open = False
         self._saved_at = self._selected_at = -_ENDLESS
+        self._ranked_at = -_ENDLESS
+        """When the importance of pages was computed, or this loop began."""
         self.lists_read: frozenset[int] = frozenset()
         """The lists of the last round."""
         self._pages = 0
@@ -162,6 +165,7 @@ class RoundSelector:
         self._input.discard()
         self._ledger.shift(seconds)
         self._saved_at += seconds
+        self._ranked_at += seconds
         self._selected_at += seconds
 
     async def has_more(self, now: float) -> bool:
@@ -184,13 +188,18 @@ class RoundSelector:
             await self._input.save_sites()
 
     async def _refresh(self, now: float, owner: str) -> None:
-        """Read what other processes changed, and store site events from time to time."""
+        """Read what other processes changed, and store site events from time to time. Once a day, before all pages are
+        read again, their importance is computed if it counts."""
         self._selected_at = now
         if not self._is_open:
             await self._ledger.load(self._store, now, owner)
             if self._ranking is not None:
                 self._ranking.price = self._ledger.price or self._ranking.price
             self._is_open, self._saved_at = True, now
+            self._ranked_at = now
+        if self._ranking is not None and self._ranking.importance and not 0 <= now - self._ranked_at < RELOAD_S:
+            self._ranked_at = now
+            await update_importance(self._store)
         async with self.memory:
             await self._input.refresh(now)
         if self._ranking is None and self._ledger.has_budgets:

@@ -143,7 +143,9 @@ class ScheduleInput:
             return pages
         found = await self._store.facts.importance([page.id for page in pages if page.weight == DEFAULT_WEIGHT])
         return [
-            replace(page, weight=importance_weight(found[page.id].rank, ranking.importance)) if page.id in found else page
+            replace(page, weight=importance_weight(found[page.id].rank, ranking.importance))
+            if page.id in found
+            else page
             for page in pages
         ]
 
