@@ -112,7 +112,15 @@ class ScheduleInput:
             if row >= 0:
                 ranking.page_table.load_sites(await self._store.budgets.site_states([page.host]))
                 await self._load_sources(ranking, await self._store.signals.announcements([page.id]))
-        return self._schedule.evidence(page, now)
+        return {**self._schedule.evidence(page, now), **await self._copies(page)}
+
+    async def _copies(self, page: Page) -> dict[str, object]:
+        """The copies in archives that the belief about a page is also from, if there are any."""
+        copies = await self._store.copies.rows([page.id])
+        if not copies:
+            return {}
+        archives = sorted({copy.archive for copy in copies})
+        return {"copies": len(copies), "archives": archives, "last_copy_at": copies[-1].at}
 
     # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────
 
