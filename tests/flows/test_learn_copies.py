@@ -12,6 +12,7 @@ import pytest
 
 from tests.flows.conftest import DAY_S, START_AT, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
+from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
 from webstrata.flows.learn_copies import LearnedCopies, copy_changed, learn_copies
 from webstrata.ports import Store
 from webstrata.records import ArchivedCopy, CopyRow, Page
@@ -152,9 +153,13 @@ def test_the_first_visit_is_compared_with_the_last_copy(
         assert (before.state, before.last_seen_at) == ("captured", None)
         assert await archiver.crawl() == 0
         await archiver.watch(URL)
-        evidence = archiver.node.schedule()
         assert (await archiver.page(URL)).policy_state == before.policy_state
-        assert evidence.is_learned(before)
+        async with archiver.node.store() as store:
+            source = ScheduleInput(store, archiver.node.schedule())
+            evidence = await source.evidence(await archiver.page(URL), START_AT)
+        assert (evidence["copies"], evidence["archives"]) == (4, ["web.archive.org"])
+        assert "known from copies" in str(evidence["rule"])
+        assert isinstance(evidence["rate_per_day"], float)
         assert await archiver.crawl() == 1
         after = await archiver.page(URL)
         expected = policy_state("value", np.zeros(1, dtype=np.intp)).policy.start(1, START_AT / DAY_S - 5.0)

@@ -136,6 +136,7 @@ def check_value_policy(policy: ValuePolicy, *, seed: int = 1) -> None:
     _check_values_alone(policy, seed)
     _check_values_only_read(policy, seed)
     _check_values_rest(policy, seed)
+    _check_beliefs(policy)
     if policy.has_forecast:
         _check_forecast(policy, seed)
 
@@ -193,6 +194,24 @@ def _check_values_rest(policy: ValuePolicy, seed: int) -> None:
     back = unpack(pack(state), policy.start(_PAGES))
     rows = np.arange(_PAGES)
     assert (policy.value(back, rows, now) == policy.value(state, rows, now)).all(), "state survives the store"
+
+
+def _check_beliefs(policy: ValuePolicy) -> None:
+    state = policy.start(_PAGES, 5.0)
+    rows = np.array([3, 17, 5])
+    levels = policy.beliefs(state, rows)
+    if levels is None:
+        return
+    before = state.copy()
+    assert np.allclose(levels.sum(axis=1), 1.0), "beliefs are probabilities of levels"
+    certain = np.zeros_like(levels)
+    certain[:, 0] = 1.0
+    policy.expect(state, rows, certain)
+    found = policy.beliefs(state, rows)
+    assert found is not None, "beliefs() still gives beliefs"
+    assert np.allclose(found, certain), "expect() sets the beliefs of the rows given"
+    others = np.setdiff1d(np.arange(_PAGES), rows)
+    assert state[others].tobytes() == before[others].tobytes(), "expect() touches only the rows given"
 
 
 def _check_forecast(policy: ValuePolicy, seed: int) -> None:

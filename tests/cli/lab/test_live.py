@@ -101,3 +101,27 @@ def test_bad_options(call: Call, file: Path, options: tuple[str, ...], text: str
 
     assert result.code == 2
     assert text in result.err
+
+
+def test_history_before_the_window(call: Call, file: Path) -> None:
+    """--history-days: rows with and without copies of an archive, and what the copies bring; --copies chooses when they
+    were taken."""
+    options = ("lab", "live", "--histories", file, "--days", 40, "--lab-only", "--history-days", "0,100")
+    result = call(*options, "--json")
+    assert result.code == 0, result.err
+    assert [row["history_days"] for row in result.json["rows"]] == [0, 100] * 2
+    warm = result.json["rows"][1]
+    assert warm["lab_without_history"] == result.json["rows"][0]["lab_captured"]
+    low, high = warm["gain_interval"]
+    assert low <= warm["gain"] <= high
+    weekly = call(*options, "--copies", "weekly", "--json")
+    assert weekly.json["rows"][0] == result.json["rows"][0]
+    assert "100 d" in call(*options).text
+
+
+@pytest.mark.parametrize("flags", [("--history-days", "many"), ("--history-days", "-3"), ("--copies", "daily")])
+def test_impossible_histories(call: Call, file: Path, flags: tuple[str, str]) -> None:
+    """A wrong number of days, or kind of copies, is an error that says what is possible."""
+    result = call("lab", "live", "--histories", file, "--days", 5, "--lab-only", *flags)
+    assert result.code == 2
+    assert "100" in result.err or "weekly" in result.err or "365" in result.err

@@ -195,6 +195,32 @@ def test_means_are_geometric_over_the_corpora() -> None:
     assert (with_lists.lab_ratio, with_lists.of_no_list, with_lists.corpora) == (2.0, {"a": 2.0}, 1)
 
 
+def test_the_gain_of_copies(tmp_path: Path) -> None:
+    """With and without copies of an archive at the same downloads: the row has the quotient, with an interval, and the
+    mean that of the corpora. Without copies there is none."""
+    experiment = LiveExperiment(days=200, history_days=(0, 365), budgets=(0.5,))
+    crawls = planned(extract("wikipedia", "packages"), experiment)
+    rows = [asyncio.run(run_crawl(crawl, histories, None)) for crawl, histories in crawls]
+    assert [(row.corpus, row.history_days) for row in rows] == [
+        ("packages", 0), ("packages", 365), ("wikipedia", 0), ("wikipedia", 365),
+    ]  # fmt: skip
+    for cold, warm in (rows[:2], rows[2:]):
+        assert (cold.gain, cold.gain_interval, cold.lab_without_history) == (None, None, None)
+        assert warm.lab_without_history == cold.lab_captured
+        assert warm.gain == warm.lab_captured / cold.lab_captured
+        assert warm.gain_interval is not None
+        assert warm.gain_interval[0] <= warm.gain <= warm.gain_interval[1]
+    without, with_copies = means(rows)
+    assert (without.history_days, without.gain, without.gain_interval) == (0, None, None)
+    assert with_copies.history_days == 365
+    assert with_copies.gain is not None
+    assert with_copies.gain_interval is not None
+    assert with_copies.gain == pytest.approx(np.sqrt(np.prod([row.gain for row in rows if row.gain])), rel=1e-5)
+    widths = [np.log(row.gain_interval[1] / row.gain_interval[0]) for row in rows if row.gain_interval]
+    low, high = with_copies.gain_interval
+    assert np.log(high / low) == pytest.approx(np.hypot(*widths) / 2, rel=1e-3)
+
+
 def test_a_seed_draws_another_order_of_the_pages() -> None:
     """The first seed keeps the order of the histories; another one has the same pages of each site in another order."""
     first, second = (only(extract("packages"), LiveExperiment(days=60, seeds=(seed,)))[1] for seed in (1, 2))

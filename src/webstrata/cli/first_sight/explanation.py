@@ -38,7 +38,7 @@ def show_page(home: Path | None, address: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"url": url, "model": model.origin, "explanation": found})
     else:
-        _show(url, found, known)
+        _show(url, found, model)
 
 
 def _explained(model: FirstSightModel, features: dict[str, float]) -> Explanation:

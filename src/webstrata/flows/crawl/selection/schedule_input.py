@@ -114,11 +114,23 @@ class ScheduleInput:
             if row >= 0:
                 ranking.page_table.load_sites(await self._store.budgets.site_states([page.host]))
                 await self._load_sources(ranking, await self._store.signals.announcements([page.id]))
-        evidence = self._schedule.evidence(page, now)
-        if ranking is not None and ranking.importance and page.weight == DEFAULT_WEIGHT:
-            found = await self._store.facts.importance([page.id])
-            evidence |= {"importance": round(found[page.id].rank, 6)} if page.id in found else {}
-        return evidence
+        return {**self._schedule.evidence(page, now), **await self._importance(page), **await self._copies(page)}
+
+    async def _importance(self, page: Page) -> dict[str, object]:
+        """The importance that the page's weight comes from, if it counts."""
+        ranking = self._ranking
+        if ranking is None or not ranking.importance or page.weight != DEFAULT_WEIGHT:
+            return {}
+        found = await self._store.facts.importance([page.id])
+        return {"importance": round(found[page.id].rank, 6)} if page.id in found else {}
+
+    async def _copies(self, page: Page) -> dict[str, object]:
+        """The copies in archives that the belief about a page is also from, if there are any."""
+        copies = await self._store.copies.rows([page.id])
+        if not copies:
+            return {}
+        archives = sorted({copy.archive for copy in copies})
+        return {"copies": len(copies), "archives": archives, "last_copy_at": copies[-1].at}
 
     # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────
 
