@@ -4,7 +4,8 @@
 
 Pages of real change histories (default: the shipped extract) have copies as an archive takes them (`archive_samples`:
 exponential gaps, with a mean between 2 and 30 days) over three years. Every four weeks each method forecasts the next
-7 days from the copies until then. A page is worth a visit if it really changed after its last copy and within these days.
+7 days from the copies until then. A page is worth a visit if it really changed after its last copy and within these
+days.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from docs.figures.forecast import draw_forecast_figure
 from docs.figures.terminal import draw, run
 
 HERE = Path(__file__).parent
@@ -30,6 +31,7 @@ def main() -> None:
         run(("lab", "sharp", "--calibration", "--picture", str(HERE / "sharp-calibration.svg")), folder, WIDTH)
         for name in ("crawl-time.svg", "sharp-shrinking.svg", "sharp-expected.svg"):
             shutil.copy(Path(folder) / "lab" / name, HERE)
+    draw_forecast_figure(HERE / "forecast.svg")
     draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
     print(HERE / "demo.svg")
 
