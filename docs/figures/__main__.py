@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from docs.figures.forecast import draw_forecast_figure
 from docs.figures.terminal import draw, run
 
 HERE = Path(__file__).parent
@@ -32,6 +33,7 @@ def main() -> None:
         hacs = [f"hacs-{name}.svg" for name in ("f1", "ranking", "copies", "intervals", "medians", "gaps")]
         for name in ("crawl-time.svg", "sharp-shrinking.svg", "sharp-expected.svg", *hacs):
             shutil.copy(Path(folder) / "lab" / name, HERE)
+    draw_forecast_figure(HERE / "forecast.svg")
     draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
     print(HERE / "demo.svg")
 

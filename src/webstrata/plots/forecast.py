@@ -65,7 +65,7 @@ def _draw_quantiles(axes: Axes, drawn: ForecastCurve, end: float) -> None:
         if at is not None and at <= end:
             axes.vlines(_day(at), 0.0, share, color=GREY, lw=0.8, ls=":")
             axes.annotate(
-                f"{share:.0%}", (_day(at), share), xytext=(-3, 3), textcoords="offset points", ha="right", fontsize=7,
+                f"{share:.0%}", (_day(at), share), xytext=(4, -9), textcoords="offset points", fontsize=7,
                 color=INK,
             )  # fmt: skip
 

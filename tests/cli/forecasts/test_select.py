@@ -30,8 +30,10 @@ def test_pages_come_in_decreasing_probability(archived: Path, call: Call, method
 
 
 def test_hacs_is_computed_as_in_the_paper(archived: Path, call: Call) -> None:
-    """Copies of the slow page are 7 days apart; the update that was seen 38.5 days ago is moved 3.5 days back. Intervals
-    are three times 7, then 3.5 to the update, then 10.5 and four times 7."""
+    """Copies of the slow page are 7 days apart; the update that was seen 38.5 days ago is moved 3.5 days back.
+
+    The intervals are three times 7, then 3.5 to the update, then 10.5 and four times 7.
+    """
     words = ("select", "--threshold", "0", "--by", "hacs", "--window", "all", "--json")
     rows = call("--home", archived, *words).json["rows"]
     slow = next(row for row in rows if row["url"] == SLOW)

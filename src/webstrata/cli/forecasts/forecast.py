@@ -107,7 +107,7 @@ def command(
         return
     found = run_async(one)
     if plot is not None:
-        _draw(plot, found)
+        draw(plot, found)
     if as_json:
         print_json(forecast_json(found))
     else:
@@ -220,7 +220,8 @@ def _check_plot(plot: Path) -> None:
     check_format(plot)
 
 
-def _draw(plot: Path, found: UpdateForecastReport) -> None:
+def draw(plot: Path, found: UpdateForecastReport) -> None:
+    """Draw the forecast of a page or site."""
     from webstrata.flows.updates.page_forecast import QUANTILES
     from webstrata.plots.forecast import ForecastCurve, draw_forecast
 

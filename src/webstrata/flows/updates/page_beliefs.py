@@ -28,6 +28,7 @@ from webstrata.schedule.schedule import Schedule
 from webstrata.schedule.value_schedule import ValueSchedule
 
 NO_DAYS: Days = np.empty(0)
+_SHORTEST_DAYS = 1e-6
 
 
 class PageOutlook(Struct, frozen=True, kw_only=True):
@@ -155,14 +156,17 @@ def _has_state(page: KnownPage, policy: ValuePolicy) -> bool:
 def _by_state(
     policy: ValuePolicy, state: State, signals: PageSignals, *, now: float, by: float, curve_days: Days
 ) -> StateOutlook:
-    """What sources and sites have said until now counts for all times."""
+    """What sources and sites have said until now counts for all later times. Events of the site are spread evenly over
+    the time since the last visit."""
     rows = np.arange(len(state), dtype=np.intp)
-
-    def chance(age: Days) -> Column:
-        unchanged = policy.forecast(state, rows, age).unchanged_at(age)
-        return changed_given(signals.own_or_site(unchanged), signals.hints)
-
     age = policy.age(state, rows, now / DAY_S)
+
+    def chance(at_age: Days) -> Column:
+        unchanged = policy.forecast(state, rows, at_age).unchanged_at(at_age)
+        share = np.minimum(at_age / np.maximum(age, _SHORTEST_DAYS), 1.0)
+        quiet = unchanged if signals.quiet is None else unchanged * signals.quiet**share
+        return np.where(at_age < age, 1.0 - quiet, changed_given(signals.own_or_site(unchanged), signals.hints))
+
     curve = np.empty((len(state), len(curve_days)))
     for column, days in enumerate(curve_days.tolist()):
         curve[:, column] = chance(np.full(len(state), days))
