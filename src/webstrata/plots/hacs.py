@@ -23,6 +23,8 @@ _LINES = (":", "--", "-")
 _MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall"}
 _MOST_PAGES = 200
 """Pages whose copies are drawn."""
+_MIDDLE_WEEKS = 4
+"""Windows that are drawn: the shortest, the longest, and the one nearest to this."""
 _DAYS_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 
 
@@ -72,7 +74,7 @@ def draw_distributions(
 
 def _draw_thresholds(file: Path, results: HacsResults, measure: str, title: str) -> None:
     weeks = sorted({row.w for row in results.rows})
-    shown = list(dict.fromkeys([weeks[0], weeks[(len(weeks) - 1) // 3], weeks[-1]])) if weeks else []
+    shown = sorted({weeks[0], min(weeks, key=lambda w: abs(w - _MIDDLE_WEEKS)), weeks[-1]}) if weeks else []
     lines = list(zip(shown, _LINES[len(_LINES) - len(shown) :], strict=True))
     names = list(dict.fromkeys(row.corpus for row in results.rows))
     figure, axes = _panels(names)
