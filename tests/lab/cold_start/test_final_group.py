@@ -1,4 +1,4 @@
-"""Paths of Algorithm 1 and of the Bayesian estimator from a given class, and the likeliest group of a belief."""
+"""Paths of Algorithm 1 and of the Bayesian estimator from a given class, and the expected group of a belief."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.lab.cold_start.final_group import believed, classified, likeliest
+from webstrata.lab.cold_start.final_group import believed, classified, expected
 from webstrata.lab.policies.histories import make_histories
 from webstrata.lab.policies.truth import Truth
 from webstrata.predict.activity import pooled_activity
@@ -65,18 +65,15 @@ def test_slow_groups_are_visited_at_the_end() -> None:
     assert (found.group.tolist(), found.visits.tolist()) == ([1, 0], [1, 1])
 
 
-def test_likeliest() -> None:
-    """Each level belongs to the group of its rate, and the group with most of the belief wins."""
+def test_expected() -> None:
+    """A page that is certainly on a level is in the group of its rate; of two levels the mean is that of logarithms."""
     groups = ChangeGroups((2.0, 20.0, 200.0))
     per_day = pooled_activity().per_day
-    of_level = groups.of(per_day)
-    assert set(of_level.tolist()) == {0, 1, 2}
-    one = np.eye(len(per_day))
-    assert likeliest(one, groups).tolist() == of_level.tolist()
-    slow, fast = np.flatnonzero(of_level == 2), np.flatnonzero(of_level == 0)
+    assert set(groups.of(per_day).tolist()) == {0, 1, 2}
+    assert expected(np.eye(len(per_day)), groups).tolist() == groups.of(per_day).tolist()
     belief = np.zeros((1, len(per_day)))
-    belief[0, slow[0]], belief[0, fast[:2]] = 0.4, 0.3
-    assert likeliest(belief, groups).tolist() == [0]
+    belief[0, [4, 9]] = 0.5  # 0.006 and 0.94 changes a day: 0.076 in the middle, every 13 days
+    assert expected(belief, groups).tolist() == [1]
 
 
 def test_value_learns_from_any_start() -> None:

@@ -1,7 +1,7 @@
 """The group in which each page is at the end of the window, and the visits that it took to get there.
 
 The textbook classifiers visit a page at the interval of its group. The policy `value` spends a number of visits on all
-pages together; the group of a page is then the likeliest one, by its belief about the levels of activity.
+pages together; the group of a page is then that of the rate which it expects.
 """
 
 from __future__ import annotations
@@ -46,21 +46,20 @@ def classified(
 
 
 def believed(start: Belief, groups: ChangeGroups, downloads: float, truth: Truth) -> FinalGroups:
-    """The likeliest group of each page after `value` spent these downloads, from these beliefs on. Pages have no
+    """The expected group of each page after `value` spent these downloads, from these beliefs on. Pages have no
     siblings here, because their windows begin at different times."""
     policy = Value(bounds=Bounds(min_days=DAILY * (1.0 - 1e-9)))
     pages = PolicyState(policy, np.arange(len(truth), dtype=np.intp))
     pages.state["levels"] = start
     log = replay_budget(pages, truth, downloads)
-    return FinalGroups(group=likeliest(pages.state["levels"], groups), visits=_visits(log, truth))
+    return FinalGroups(group=expected(pages.state["levels"], groups), visits=_visits(log, truth))
 
 
-def likeliest(belief: Belief, groups: ChangeGroups) -> GroupNumbers:
-    """The group that most of the belief is in; each level belongs to the group of its rate."""
-    of_level = groups.of(pooled_activity().per_day)
-    chances = belief @ (of_level[:, None] == np.arange(len(groups.interval_days))).astype(belief.dtype)
-    found: GroupNumbers = chances.argmax(axis=1)
-    return found
+def expected(belief: Belief, groups: ChangeGroups) -> GroupNumbers:
+    """The group of the expected logarithm of the rate, because groups divide the logarithms. (The likeliest group is
+    wrong more often, and the mean rate too: a little belief in fast levels outweighs much in slow ones.)"""
+    chances = belief / belief.sum(axis=1, keepdims=True)
+    return groups.of(np.exp(chances @ np.log(pooled_activity().per_day)))
 
 
 def _visits(log: ReplayLog, truth: Truth) -> NDArray[np.int64]:
