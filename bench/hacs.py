@@ -14,13 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from webstrata.lab.estimators.interpolated import moved
 from webstrata.lab.hacs.evaluation import evaluate
 from webstrata.lab.hacs.ranking import ranks, weighted_p_at_k
 from webstrata.lab.hacs.selection import MODELS, best
 from webstrata.lab.hacs.timeline import PageTimes, UpdateTimeline, sampled_timelines
 from webstrata.lab.hacs.window import window_forecast
 from webstrata.lab.policies.histories import Histories, shipped_histories
+from webstrata.predict.interpolated import moved
 from webstrata.predict.visit_history import from_times
 
 CASES = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from webstrata.columns import LinkKind
-from webstrata.lab.hacs.recorded import RecordedPage, SeenVersion, depth, recorded_pages, recorded_timelines
+from webstrata.lab.hacs.recorded import RecordedPage, SeenVersion, recorded_pages, recorded_timelines
 from webstrata.lab.hacs.timeline import UpdateTimeline
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, load_shipped
 
@@ -75,20 +75,6 @@ def test_levels() -> None:
     assert sites.shows.tolist() == [False, True, True, False, False]
     assert [one.corpus for one in recorded_timelines(PAGES[1:], 28.0)][:2] == ["links/page", "links/website"]
     assert recorded_timelines([], 28.0) == []
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("http://llvm.test/", 0),
-        ("http://llvm.test/a.html", 1),
-        ("http://llvm.test/pubs/", 1),
-        ("http://llvm.test/a/b.html?x=/c/", 2),
-    ],
-)
-def test_depth(url: str, expected: int) -> None:
-    """The homepage has depth 0; folders and files below it count alike."""
-    assert depth(url) == expected
 
 
 def test_links_are_read_from_the_contents() -> None:

@@ -217,9 +217,7 @@ def _bar(what: str) -> Iterator[tuple[Callable[[float | None, str], None], Calla
         yield advance, lambda text: stderr.print(text, markup=False)
 
 
-def import_json(
-    results: Sequence[ImportResult], learned: LearnedCopies | None, *, dry_run: bool
-) -> dict[str, Any]:
+def import_json(results: Sequence[ImportResult], learned: LearnedCopies | None, *, dry_run: bool) -> dict[str, Any]:
     """The document of an import: the sums over its sources, each of them, and what was learned."""
     skipped: dict[str, int] = {}
     for result in results:

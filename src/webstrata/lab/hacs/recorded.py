@@ -9,7 +9,6 @@ them. The evaluation of each site ends at the end of its recording.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from urllib.parse import urlsplit
 
 import numpy as np
 from msgspec import Struct
@@ -22,6 +21,7 @@ from webstrata.lab.livingweb.recording import Recording, Window
 from webstrata.lab.livingweb.site import media_type
 from webstrata.observe.copy_links import copy_links
 from webstrata.observe.page import observe_typed
+from webstrata.site_levels import depth_of
 
 UPDATES: dict[str, frozenset[LinkKind] | None] = {
     "links": frozenset(LinkKind),
@@ -68,14 +68,14 @@ def recorded_pages(
     for site, recording in enumerate(recordings):
         end = window[1] if window else max((versions[-1][0] for versions in recording.pages.values()), default=0.0)
         start = end - most_days * DAY_S
-        kept = [path for path in recording.pages if depth(recording.url(path)) <= _MAX_DEPTH]
+        kept = [path for path in recording.pages if depth_of(recording.url(path)) <= _MAX_DEPTH]
         clipped = recording.within((start - PAST_DAYS * DAY_S, end), kept)
         for done, path in enumerate(clipped.pages):
             on_progress(recording.site, done, len(clipped.pages))
             pages.append(
                 RecordedPage(
                     site=site,
-                    depth=depth(recording.url(path)),
+                    depth=depth_of(recording.url(path)),
                     versions=list(_versions(clipped, path, start)),
                     copy_days=[],
                 )
@@ -93,11 +93,6 @@ def recorded_timelines(pages: Sequence[RecordedPage], days: float) -> list[Updat
         of_homepages = _timeline(f"{update}/homepage", days, [_history(page, kinds) for page in homepages])
         timelines += [of_pages, of_homepages, merged(of_pages, sites, f"{update}/website")]
     return [timeline for timeline in timelines if timeline.pages]
-
-
-def depth(url: str) -> int:
-    """The depth of a page below the root of its host: 0 is the homepage."""
-    return sum(bool(part) for part in urlsplit(url).path.split("/"))
 
 
 def _versions(recording: Recording, path: str, start_at: float) -> Iterator[SeenVersion]:

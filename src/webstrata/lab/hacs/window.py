@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import Days, Rows
-from webstrata.lab.estimators.interpolated import moved
 from webstrata.lab.hacs.timeline import UpdateTimeline
+from webstrata.predict.interpolated import moved
 from webstrata.predict.poisson import irregular_rate
 from webstrata.predict.visit_history import VisitHistory, from_times
 
