@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "rules": (PAGE, "--ignore", "css:footer"),
     "tag": (PAGE, "--add", "mine"),
     "snooze": (PAGE, "--end"),
+    "importance": ("--top", "3"),
     "preview": (PAGE, "--ignore", "css:footer"),
     "noise": ("http://leancommunity.test/lean_projects.html", "--all"),
     "fingerprint": ("OUT/a.html", "--url", PAGE),

@@ -72,8 +72,8 @@ NOT_REBUILT = {
     "site_states", "sites", "tag_rules", "totals", "unparsable",
     "archives", "copies", "imports", "learned_pages", "page_importance",
 }  # fmt: skip
-"""Tables of what users set or import and of budgets, tables that are empty in the demo, counters (which `check` compares with the
-rows), and measurements of this machine."""
+"""Tables of what users set or import and of budgets, tables that are empty in the demo, counters (which `check`
+compares with the rows), and measurements of this machine."""
 
 
 def rounded(value: Any) -> Any:
