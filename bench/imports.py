@@ -1,8 +1,8 @@
-"""Import of a CDX file: rows a second beside a loop that only splits the lines, and memory for a file of gigabytes.
+"""Import of a CDX file: rows a second beside a loop that only splits the lines, and memory for a file of a gigabyte.
 
 The file is made here: twenty captures of each page, in the order of an index. For the memory it is compressed, so that
-3 GB of lines need little room on the disk, and is imported as a dry run: every row is read, looked up in the store and
-counted.
+a gigabyte of lines needs little room on the disk, and is imported as a dry run: every row is read, looked up in the
+store and counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webstrata.clock import parse_instant
 from webstrata.history.index_file import IndexFile
 
 _ROWS, _ROWS_QUICK = 400_000, 20_000
-_BYTES, _BYTES_QUICK = 3 * 10**9, 50 * 10**6
+_BYTES, _BYTES_QUICK = 10**9, 50 * 10**6
 _CAPTURES = 20
 _NOW = parse_instant("20260101")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

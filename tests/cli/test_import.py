@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -150,7 +151,8 @@ def test_own_archive(home: Path, server: LocalServer, tmp_path: Path) -> None:
         for path in pages:
             server.pages[path] = ("text/html", b"<title>t</title><p>Hello, %s at last. <a href='/x'>x</a>" % version)
         call_here("--home", home, "watch", *(server.url(path) for path in pages))
-        assert call_here("--home", home, "crawl", *map(server.url, pages), **server.settings).code == 0
+        environ: dict[str, Any] = dict(server.settings)
+        assert call_here("--home", home, "crawl", *map(server.url, pages), **environ).code == 0
     package = tmp_path / "all.wacz"
     assert call_here("--home", home, "export", "wacz", package).code == 0
     with sqlite3.connect(home / "webstrata.db") as database:

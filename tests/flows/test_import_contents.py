@@ -14,7 +14,7 @@ from webstrata.archive.contents import ContentFile
 from webstrata.clock import parse_instant
 from webstrata.columns import COPY_LINK, LinkKind
 from webstrata.flows import import_contents
-from webstrata.flows.crawl.parse import ParseJob, parse_content
+from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_content
 from webstrata.flows.import_contents import ContentSource
 from webstrata.flows.original_contents import OriginalContents
 from webstrata.flows.parsers.parser_pool import ParserPool
@@ -32,7 +32,7 @@ class _CountingPool(ParserPool):
         super().__init__(0)
         self.parsed = 0
 
-    async def submit(self, job: ParseJob, *, lane: str = "") -> import_contents.ParsedContent:
+    async def submit(self, job: ParseJob, *, lane: str = "") -> ParsedContent:
         self.parsed += 1
         return await super().submit(job, lane=lane)
 

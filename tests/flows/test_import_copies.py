@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,7 +50,7 @@ def _batch(number: int, *copies: ArchivedCopy, **more: Any) -> ReadBatch:
     return ReadBatch(copies=list(copies), read=len(copies), position=str(number), **more)
 
 
-def _run(tmp_path: Path, act: Callable[[Store], Awaitable[T]]) -> T:
+def _run(tmp_path: Path, act: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
     async def run() -> T:
         url = f"sqlite:///{tmp_path}/test.db"
         store = open_store(url, ManualClock(NOW), create=not (tmp_path / "test.db").exists(), home=StoreHome(node="n"))
@@ -112,9 +113,9 @@ def test_interrupted_import_continues(tmp_path: Path) -> None:
         folder.mkdir()
         source = _Batches(batches, ends_at)
         with pytest.raises(InterruptedError):
-            _run(folder, lambda store, source=source: _import(store, source))
+            _run(folder, partial(_import, source=source))
         source.ends_at = None
-        result = _run(folder, lambda store, source=source: _import(store, source))
+        result = _run(folder, partial(_import, source=source))
         assert source.started == ["", str(ends_at) if ends_at else ""]
         assert (result.read, result.kept, result.skipped) == (12, 8, {"duplicate": 4})
         assert result.continued_from == 3 * ends_at

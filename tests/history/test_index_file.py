@@ -112,6 +112,17 @@ def test_damaged_member(tmp_path: Path) -> None:
     assert counts["malformed"] >= 1
 
 
+def test_damage_without_end(tmp_path: Path) -> None:
+    """A file of nothing but beginnings of gzip members is given up after a thousand of them."""
+    assert _counts(tmp_path / "a.cdx.gz", b"\x1f\x8b\x08\xff" * 100_000) == {"kept": 0, "malformed": 1001}
+
+
+def test_many_members(tmp_path: Path) -> None:
+    """A gzip member for each line is read like one member, also if zeros stand between members."""
+    members = [gzip.compress(LINE.format(n=n).encode()) + b"\0" * (n % 3) for n in range(5000)]
+    assert _counts(tmp_path / "a.cdx.gz", b"".join(members)) == {"kept": 5000}
+
+
 def test_unreadable_files(tmp_path: Path) -> None:
     """A missing file and a folder are errors of use."""
     for path in (tmp_path / "missing.cdx", tmp_path):

@@ -16,6 +16,10 @@ MAX_LINE_BYTES = 64 * 1024
 _TOO_LONG = "the line is longer than 64 KB"
 _READ_BYTES = 1 << 16
 _INFLATED_BYTES = 1 << 20
+_SEARCH_BYTES = 1 << 10
+"""So much is read at a time of what may be the next member after damage."""
+_MAX_DAMAGED = 1_000
+"""Damaged places one after the other, without any data that can be read between them."""
 _MAGIC = b"\x1f\x8b\x08"
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -72,23 +76,32 @@ class TextLines:
     def _inflated(self, file: BinaryIO) -> Iterator[bytes | str]:
         """The uncompressed bytes of all members, and sentences about damage."""
         inflater = zlib.decompressobj(_GZIP)
-        data = b""
+        data, at, step, damaged = b"", 0, _READ_BYTES, 0
         is_inside = False
-        while data or (data := self._next(file)):
-            try:
-                out = inflater.decompress(data, _INFLATED_BYTES)
-            except zlib.error as problem:
-                if is_inside or data.startswith(_MAGIC):
-                    yield f"the gzip data is damaged ({problem}); the next member is read"
-                inflater, is_inside = zlib.decompressobj(_GZIP), False
-                data = self._from_magic(file, data[1:])
+        while at < len(data) or (data := self._next(file)):
+            at = at if at < len(data) else 0
+            if not is_inside and data[at] == 0:  # some tools fill blocks with zeros
+                data, at = data[at:].lstrip(b"\0"), 0
                 continue
+            piece = data[at : at + step]
+            try:
+                out = inflater.decompress(piece, _INFLATED_BYTES)
+            except zlib.error as problem:
+                damaged += 1
+                if damaged > _MAX_DAMAGED:
+                    yield "the gzip data is damaged in too many places; the rest of the file is not read"
+                    return
+                if is_inside or piece.startswith(_MAGIC):
+                    yield f"the gzip data is damaged ({problem}); the next member is read"
+                data, at = self._from_magic(file, data, at + 1)
+                inflater, is_inside, step = zlib.decompressobj(_GZIP), False, _SEARCH_BYTES
+                continue
+            at += len(piece) - len(inflater.unused_data or inflater.unconsumed_tail)
             is_inside = True
             if out:
                 yield out
-            data = inflater.unconsumed_tail
+                step, damaged = _READ_BYTES, 0
             if inflater.eof:
-                data = inflater.unused_data.lstrip(b"\0")  # some tools fill blocks with zeros
                 inflater, is_inside = zlib.decompressobj(_GZIP), False
         if is_inside:
             yield "the file ends inside its gzip data"
@@ -98,14 +111,14 @@ class TextLines:
         self._bytes_read += len(data)
         return data
 
-    def _from_magic(self, file: BinaryIO, data: bytes) -> bytes:
-        """The bytes from the next beginning of a gzip member on; none at the end of the file."""
-        while (found := data.find(_MAGIC)) < 0:
+    def _from_magic(self, file: BinaryIO, data: bytes, at: int) -> tuple[bytes, int]:
+        """The bytes with the next beginning of a gzip member, and its place; none at the end of the file."""
+        while (found := data.find(_MAGIC, at)) < 0:
             more = self._next(file)
             if not more:
-                return b""
-            data = data[-2:] + more
-        return data[found:]
+                return b"", 0
+            data, at = data[-2:] + more, 0
+        return data, found
 
 
 def _lines(parts: Iterator[bytes | str], skipped: int, end: int, number: int) -> Iterator[FileLine]:

@@ -29,7 +29,6 @@ _SHOWN_ROWS = 20
 _UNLISTED = ("outside", "too-deep")
 """The user asked to leave these out: they are counted only."""
 
-OpenSource = Callable[["Node"], "AbstractAsyncContextManager[CopySource]"]
 OpenSources = Callable[["Node"], "AbstractAsyncContextManager[Sequence[CopySource]]"]
 
 # ── options ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -80,26 +79,6 @@ RestartOption = Annotated[
 ]
 
 # ── running ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def run_import(
-    open_source: OpenSource,
-    *,
-    home: Path | None,
-    wanted: WantedPages,
-    dry_run: bool,
-    restart: bool,
-    as_json: bool,
-    watch: bool = False,
-) -> None:
-    """Import one source, and print what was done."""
-
-    @asynccontextmanager
-    async def open_sources(node: Node) -> AsyncIterator[Sequence[CopySource]]:
-        async with open_source(node) as source:
-            yield [source]
-
-    run_imports(open_sources, home=home, wanted=wanted, dry_run=dry_run, restart=restart, as_json=as_json, watch=watch)
 
 
 def run_imports(
