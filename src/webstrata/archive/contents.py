@@ -97,7 +97,7 @@ class ContentFile:
 
 
 class _FileReading:
-    """Reads the records of a WARC or ARC file. A response waits for the record that says to which request it belongs."""
+    """Reads the records of a WARC or ARC file. A response waits for the record of its request, which may follow it."""
 
     def __init__(self, path: Path, start: int, archive: str, max_body_bytes: int) -> None:
         self.archive = archive
@@ -193,7 +193,7 @@ class _FileReading:
             declared=text if text != digest else "",
             is_wrong=declared is not None and declared not in payload.digests(declared[0]),
             is_cut=bool(record.field("warc-truncated")) or content.status == 206,
-            body=payload.body,
+            body=payload.body if len(payload.body) <= self._max_body_bytes else None,
         )
 
 

@@ -6,11 +6,10 @@ legend has 7, 9, 10 or 11 fields, as servers and the common tools write them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec import Struct
 
 from webstrata.history.index_row import IndexRow
+from webstrata.wording import counted
 
 LEGENDS = {7: "N b a m s k S", 9: "N b a m s k r V g", 10: "N b a m s k r M V g", 11: "N b a m s k r M S V g"}
 """The fields of lines without a legend, by their number."""
@@ -31,7 +30,7 @@ class CdxFormat(Struct, frozen=True):
         """The row of a line; a sentence if it is not such a line."""
         parts = line.split(self.delimiter)
         if len(parts) != self.fields:
-            return f"{len(parts)} fields instead of {self.fields}"
+            return f"{_fields(len(parts))} instead of {self.fields}"
         return IndexRow(**{name: parts[place] for name, place in self.places.items()})
 
 
@@ -64,8 +63,8 @@ _GUESSED = _guessed_formats()
 def guessed_row(line: str) -> IndexRow | str:
     """The row of a line of a file without a legend."""
     known = _GUESSED.get(line.count(" ") + 1)
-    return known.row(line) if known is not None else f"{line.count(' ') + 1} fields, and the file has no legend"
+    return known.row(line) if known is not None else f"{_fields(line.count(' ') + 1)}, and the file has no legend"
 
 
-RowOf = Callable[[str], "IndexRow | str"]
-"""Reads a line: its row, or a sentence that says what is wrong with it."""
+def _fields(number: int) -> str:
+    return counted(number, "field")

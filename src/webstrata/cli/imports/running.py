@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from webstrata.cli.messages import safe
-from webstrata.cli.output import counted, date_time, print_json, printable
+from webstrata.cli.output import counted, date_time, iso_or_none, print_json, printable
 from webstrata.cli.session import open_node, run_async
 
 if TYPE_CHECKING:
@@ -223,11 +223,15 @@ def import_json(results: Sequence[ImportResult], *, dry_run: bool) -> dict[str, 
                 "kept": result.kept,
                 "skipped": result.skipped,
                 "continued_from": result.continued_from,
-                "finished_before": result.finished_before,
+                "finished_before": _finished_json(result.finished_before),
             }
             for result in results
         ],
     }
+
+
+def _finished_json(before: ImportProgress | None) -> dict[str, Any] | None:
+    return None if before is None else {"at": iso_or_none(before.at), "read": before.read, "kept": before.kept}
 
 
 def import_line(result: ImportResult, *, dry_run: bool) -> str:
