@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, quote_plus, unquote_plus, urlsplit
 import msgspec
 
 from tests.fetch.local_site import Answer, Asked
-from webstrata.clock import JumpingClock
+from webstrata.clock import JumpingClock, digits14
 from webstrata.flows.import_copies import ImportResult, import_copies
 from webstrata.home import Home
 from webstrata.node import Node
@@ -27,6 +27,9 @@ from webstrata.urls import surt
 from webstrata.wanted_pages import WantedPages
 
 NOW = 1_790_000_000.0
+START_AT = 1_577_836_800.0
+"""2020-01-01."""
+PAGE = "http://foo.example/"
 NAMES = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
 Row = list[str]
 Dialect = Literal["wayback", "text", "pywb", "pages"]
@@ -38,14 +41,9 @@ def capture(url: str, timestamp: str, digest: str, status: str = "200") -> Row:
     return [surt(url), timestamp, url, "text/html", status, digest * (32 // len(digest)), "1234"]
 
 
-def captures(count: int, url: str = "http://foo.example/") -> list[Row]:
-    """So many captures of a page, a day apart as far as there are days."""
-    return [
-        capture(
-            url, f"20{20 + number // 336:02d}{number // 28 % 12 + 1:02d}{number % 28 + 1:02d}000000", "AB"[number % 2]
-        )
-        for number in range(count)
-    ]
+def captures(count: int, url: str = PAGE) -> list[Row]:
+    """So many captures of a page, an hour apart, with two contents in turn."""
+    return [capture(url, digits14(START_AT + 3600 * number), "AB"[number % 2]) for number in range(count)]
 
 
 class PlayedArchive:
@@ -67,7 +65,7 @@ class PlayedArchive:
         return Answer(body=self._body(query).encode())
 
     def _body(self, query: dict[str, str]) -> str:
-        rows = [row for row in self.rows if self._matches(row, query)]
+        rows = self._matching(query)
         limit = int(query.get("limit", 100_000))
         if self._dialect == "pages":
             if "showNumPages" in query:
@@ -87,16 +85,16 @@ class PlayedArchive:
             return "[]"
         return json.dumps([NAMES, *shown, *([[], [key]] if key else [])])
 
-    @staticmethod
-    def _matches(row: Row, query: dict[str, str]) -> bool:
-        asked = surt(query["url"])
-        if query.get("matchType") == "prefix":
-            is_found = row[0].startswith(asked.rstrip("/"))
-        elif query.get("matchType") == "domain":
-            is_found = row[0].startswith((asked.partition(")")[0] + ")", asked.partition(")")[0] + ","))
-        else:
-            is_found = row[0] == asked
-        return is_found and query.get("from", "0") <= row[1] <= query.get("to", "9")
+    def _matching(self, query: dict[str, str]) -> list[Row]:
+        asked, match = surt(query["url"]), query.get("matchType")
+        host = asked.partition(")")[0]
+        starts = {"prefix": (asked.rstrip("/"),), "domain": (f"{host})", f"{host},")}.get(match or "")
+        since, until = query.get("from", "0"), query.get("to", "9")
+        return [
+            row
+            for row in self.rows
+            if (row[0].startswith(starts) if starts is not None else row[0] == asked) and since <= row[1] <= until
+        ]
 
 
 def _objects(rows: list[Row]) -> str:

@@ -11,14 +11,22 @@ from pathlib import Path
 import pytest
 
 from tests.fetch.local_site import Answer, Asked, Site, serving
-from tests.history.played_archive import NAMES, Dialect, Importer, Killed, OpenSource, PlayedArchive, capture, captures
+from tests.history.played_archive import (
+    NAMES,
+    PAGE,
+    Dialect,
+    Importer,
+    Killed,
+    OpenSource,
+    PlayedArchive,
+    capture,
+    captures,
+)
 from webstrata.clock import digits14
 from webstrata.errors import SourceError, UsageError
 from webstrata.history.cdx_query import cdx_query
 from webstrata.history.cdx_server import CdxServer
 from webstrata.node import Node
-
-PAGE = "http://foo.example/"
 
 
 def asking(
@@ -246,12 +254,12 @@ def test_the_range_of_times_is_asked_for(importer: Importer) -> None:
     """--from and --to are part of the request, and of the key of the import."""
     archive = PlayedArchive(captures(100))
     with serving(archive) as site:
-        result = importer.run(asking(site, since=1_578_787_200.0, until=1_579_046_400.0))
+        result = importer.run(asking(site, since=1_577_923_200.0, until=1_577_934_000.0))
 
-    assert archive.queries[0]["from"] == "20200112000000"
-    assert archive.queries[0]["to"] == "20200115000000"
+    assert archive.queries[0]["from"] == "20200102000000"
+    assert archive.queries[0]["to"] == "20200102030000"
     assert result.kept == 4
-    assert "from 2020-01-12T00:00:00Z to 2020-01-15T00:00:00Z" in result.key
+    assert "from 2020-01-02T00:00:00Z to 2020-01-02T03:00:00Z" in result.key
 
 
 def test_a_position_of_another_kind(importer: Importer) -> None:

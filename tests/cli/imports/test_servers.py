@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, call_process, started
 from tests.fetch.local_site import Answer, Asked, serving
-from tests.history.played_archive import PlayedArchive, capture, captures
+from tests.history.played_archive import Importer, PlayedArchive, capture, captures
+from webstrata.node import Node
+from webstrata.ports import CopySource
 
 FAST = {"WEBSTRATA_FETCH_ALLOW_PRIVATE": "127.0.0.0/8:*", "WEBSTRATA_POLITE_DELAY_FACTOR": "0"}
 RATE = ("--per-minute", 6000)
@@ -94,6 +100,59 @@ def test_a_server_that_forbids(home: Path, call: Call) -> None:
     assert result.out == b""
     assert "HTTP status 403 (Blocked Site Error)" in result.err
     assert "the same command continues" in result.err
+
+
+def test_a_killed_import_continues(home: Path) -> None:
+    """After `kill -9` in the middle the same import goes on: nothing is read twice, and nothing is lost.
+
+    It goes on with a clock of its own, so that it does not wait until the host lease of the killed process has ended.
+    """
+    archive = PlayedArchive(captures(22_000))
+    with serving(archive) as site:
+        server = f"{site.url}/cdx"
+        with started("import", "wayback", PAGE, "--server", server, *RATE, "--home", home, **FAST) as process:
+
+            def kill(asked: Asked) -> Answer | None:
+                if len(archive.queries) < 4:
+                    return None
+                process.kill()
+                return Answer(500)
+
+            archive.faults.append(kill)
+            assert process.wait(100) == -signal.SIGKILL
+        archive.faults.clear()
+
+        @asynccontextmanager
+        async def open_source(node: Node) -> AsyncIterator[CopySource]:
+            async with node.cdx_servers(server, [PAGE]) as (source,):
+                yield source
+
+        result = Importer(home.parent).run(open_source)
+
+    assert (result.read, result.kept, result.skipped) == (22_000, 22_000, {})
+    assert result.continued_from == 15_000
+    assert len(site.asked) == 6
+
+
+def test_politeness_survives_the_process(home: Path) -> None:
+    """The gap to the last request of an earlier process is kept, and so is a pause that the server asked for."""
+    times: list[float] = []
+    answers = iter([Answer(body=b"[]"), Answer(429, {"Retry-After": "3600"})])
+
+    def answer(asked: Asked) -> Answer:
+        times.append(time.monotonic())
+        return next(answers)
+
+    with serving(answer) as site:
+        words = ("import", "wayback", "--server", f"{site.url}/cdx", "--per-minute", 40, "--home", home)
+        first, *refused = [call_process(*words, f"{PAGE}{name}", **FAST) for name in "abc"]
+
+    assert first.code == 0, first.err
+    assert len(times) == 2
+    assert times[1] - times[0] >= 1.4
+    for result in refused:
+        assert result.code == 1
+        assert "until 20" in result.err
 
 
 def test_private_addresses_need_the_setting(home: Path, call: Call) -> None:
