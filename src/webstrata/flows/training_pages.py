@@ -33,7 +33,7 @@ MOST_OF_ONE_SITE, MOST_PAGES = 250, 20_000
 _CHUNK = 5_000
 
 
-class _Seen(NamedTuple):
+class _Observed(NamedTuple):
     """An observation of a page: whether it had changed since the previous one."""
 
     at: float
@@ -41,16 +41,16 @@ class _Seen(NamedTuple):
     changed: bool
 
 
-class _Page(NamedTuple):
+class _ObservedPage(NamedTuple):
     url: str
     host: str
     features: Mapping[str, float]
-    seen: Sequence[_Seen]
+    seen: Sequence[_Observed]
 
 
 async def stored_training_pages(store: Store, on_read: Callable[[int], object] = lambda pages: None) -> TrainingPages:
     """All pages with features and enough observations. `on_read` is called with the number of pages of each chunk."""
-    kept: list[_Page] = []
+    kept: list[_ObservedPage] = []
     of_site: Counter[str] = Counter()
     async for chunk in _pages(store):
         on_read(len(chunk))
@@ -100,7 +100,7 @@ async def _pages(store: Store) -> AsyncIterator[list[tuple[int, str, str]]]:
         yield [(id_, page.url, page.host) for id_, page in sorted(others.items())]
 
 
-async def _with_history(store: Store, pages: Sequence[tuple[int, str, str]]) -> list[_Page]:
+async def _with_history(store: Store, pages: Sequence[tuple[int, str, str]]) -> list[_ObservedPage]:
     features = await page_features(store, [id_ for id_, _, _ in pages])
     ids = list(features)
     visits = {
@@ -113,19 +113,19 @@ async def _with_history(store: Store, pages: Sequence[tuple[int, str, str]]) -> 
         if id_ in features:
             seen = _observations(visits.get(id_, []), copies.get(id_, []))
             if len(seen) >= FEWEST_OBSERVATIONS and sum(one.elapsed_days for one in seen) >= SHORTEST_DAYS:
-                found.append(_Page(url, host, features[id_], seen))
+                found.append(_ObservedPage(url, host, features[id_], seen))
     return found
 
 
-def _observations(visits: Sequence[tuple[float, bool]], copies: Sequence[CopyRow]) -> list[_Seen]:
+def _observations(visits: Sequence[tuple[float, bool]], copies: Sequence[CopyRow]) -> list[_Observed]:
     first = visits[0][0] if visits else float("inf")
     earlier = [copy for copy in copies if copy.at < first]
     seen = [
-        _Seen(after.at, (after.at - before.at) / DAY_S, changed)
+        _Observed(after.at, (after.at - before.at) / DAY_S, changed)
         for before, after in pairwise(earlier)
         if (changed := _differs(before, after)) is not None
     ]
-    return seen + [_Seen(at, (at - before) / DAY_S, changed) for (before, _), (at, changed) in pairwise(visits)]
+    return seen + [_Observed(at, (at - before) / DAY_S, changed) for (before, _), (at, changed) in pairwise(visits)]
 
 
 def _differs(before: CopyRow, after: CopyRow) -> bool | None:

@@ -20,6 +20,8 @@ _SHADES = ("#0f766e", "#5eaaa2", "#cbd5e1", "#d9a15b", "#b45309", "#7c2d12")
 _SHOWN_FEATURES = 10
 _LEAF_WIDTH, _LEVEL_HEIGHT = 1.15, 0.95
 _MOST_LEAVES = 64
+_LEGEND_HEIGHT = 2.6
+"""Space for the legend below the methods."""
 
 
 def draw_groups(
@@ -47,7 +49,7 @@ def draw_groups(
 
 
 def draw_training(file: Path, training: Training) -> Figure:
-    """The errors of the methods, the confusion on unseen sites, the features that count, and the tree if there is one."""
+    """The errors of the methods, the confusion on unseen sites, the features that count, and a tree if there is one."""
     check_format(file)
     report, model = training.report, training.model
     leaves, depth = _shape(model)
@@ -82,7 +84,7 @@ def _draw_errors(axes: Axes, methods: Sequence[MethodErrors], random_error: floa
         axes.plot(errors, places + offset, "o", color=colour, ms=4, label=name)
     axes.axvline(random_error, color=ORANGE, lw=0.9, ls="--", label="a guess without looking")
     axes.set_yticks(places, [row.method for row in methods])
-    axes.set(xlim=(0, 1))
+    axes.set(xlim=(0, 1), ylim=(-_LEGEND_HEIGHT, len(methods) - 0.4))
     axes.set_xlabel("share of pages in a wrong group (balanced)", color=INK, fontsize=8)
     axes.legend(frameon=False, fontsize=7, loc="lower left")
     _plain(axes)

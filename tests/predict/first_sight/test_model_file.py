@@ -89,7 +89,7 @@ def test_invalid_documents(small_model: FirstSightModel, change: Callable[[Any],
     document = msgspec.json.decode(encode(small_model))
     change(document)
 
-    with pytest.raises(UsageError, match="not a valid model.*webstrata train"):
+    with pytest.raises(UsageError, match=r"not a valid model.*webstrata train"):
         decode(msgspec.json.encode(document))
 
 

@@ -39,7 +39,7 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="tree, tree-selected, tree-unpruned or boosting; `best`: the one with the least error on unseen sites.",
+            help="tree, tree-selected, tree-unpruned or boosting; `best`: compare all, and take the one with the least error on unseen sites.",
         ),
     ] = "best",
     show: Annotated[
@@ -91,13 +91,14 @@ def command(
 
 def _trained(home: Path | None, recorded: list[str] | None, k: int, method: str) -> Training:
     from webstrata.predict.first_sight.methods import METHODS, require_scikit_learn
-    from webstrata.predict.first_sight.training import train
+    from webstrata.predict.first_sight.training import BEST, train
 
     require_scikit_learn()
     pages = _recorded_pages(recorded) if recorded else _stored_pages(home)
     source = "recorded sites" if recorded else "this home"
-    with _showing_steps(len(METHODS) + 1) as on_step:
-        return train(pages, k=k, method=method, source=source, on_step=on_step)
+    compared = METHODS if method == BEST else (method,)
+    with _showing_steps(len(compared) + 1) as on_step:
+        return train(pages, k=k, method=method, compared=compared, source=source, on_step=on_step)
 
 
 def _recorded_pages(folders: list[str]) -> TrainingPages:

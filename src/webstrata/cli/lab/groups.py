@@ -83,5 +83,8 @@ def _show(result: GroupsResult) -> None:
             for row in result.table1
         ],
     )
-    typer.echo(f"\nFive folds over all pages (a guess without looking: {result.random_error:.0%})\n")
+    typer.echo(
+        f"\nFive folds over all pages, balanced (a guess without looking: {result.random_error:.0%}; not balanced, the "
+        f"largest group is wrong for {result.majority_error:.0%})\n"
+    )
     print_methods(result.folds.methods, result.folds.chosen)

@@ -7,7 +7,7 @@ to test. Beside it stand the errors of five folds over all pages, of single page
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -56,14 +56,19 @@ class GroupsResult(Struct, frozen=True, kw_only=True):
 
 
 def compare_groups(
-    pages: TrainingPages, *, k: int = 4, seed: int = 1, on_step: Callable[[str], object] = lambda _: None
+    pages: TrainingPages,
+    *,
+    k: int = 4,
+    seed: int = 1,
+    methods: Sequence[str] = METHODS,
+    on_step: Callable[[str], object] = lambda _: None,
 ) -> GroupsResult:
     """Both parts of the experiment on these pages."""
     rates = pages.rates
     sizes = group_sizes(rates, k)
     largest = max(sizes.pages)
     web_pages = int(pages.features[:, pages.names.index("is_page")].sum())
-    learned, tested, rows = _table1(pages, sizes, k, seed, on_step)
+    learned, tested, rows = _table1(pages, sizes, methods, seed, on_step)
     return GroupsResult(
         pages=len(pages),
         web_pages=web_pages,
@@ -77,18 +82,18 @@ def compare_groups(
         table1=rows,
         random_error=1.0 - 1.0 / k,
         majority_error=1.0 - largest / len(pages),
-        folds=train(pages, k=k, seed=seed, on_step=lambda step: on_step(f"folds: {step}")).report,
+        folds=train(pages, k=k, seed=seed, compared=methods, on_step=lambda step: on_step(f"folds: {step}")).report,
     )
 
 
 def _table1(
-    pages: TrainingPages, sizes: GroupSizes, k: int, seed: int, on_step: Callable[[str], object]
+    pages: TrainingPages, sizes: GroupSizes, methods: Sequence[str], seed: int, on_step: Callable[[str], object]
 ) -> tuple[int, int, tuple[Table1Row, ...]]:
-    group = sizes.groups.of(pages.rates)
+    k, group = len(sizes.groups), sizes.groups.of(pages.rates)
     kept = np.random.default_rng(seed).permutation(undersampled(group, seed))
     learned, tested = np.split(kept, [round(len(kept) * 2 / 3)])
     rows = []
-    for method in METHODS:
+    for method in methods:
         on_step(method)
         started = time.perf_counter()
         fitted = fit(method, pages.features[learned], group[learned], k, page_parts(len(learned)), seed)

@@ -45,7 +45,10 @@ class RecordedPage(Struct, frozen=True, kw_only=True):
 
 
 def read_recorded_pages(
-    folder: Path, on_site: Callable[[str, int], object] = lambda site, pages: None, most: int = MOST_PAGES, seed: int = 1
+    folder: Path,
+    on_site: Callable[[str, int], object] = lambda site, pages: None,
+    most: int = MOST_PAGES,
+    seed: int = 1,
 ) -> list[RecordedPage]:
     """The pages of all sites of a folder. `on_site` is called with each site and its number of pages."""
     found: list[RecordedPage] = []

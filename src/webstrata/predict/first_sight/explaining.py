@@ -122,7 +122,7 @@ def _path(model: FirstSightModel, row: Features) -> tuple[TreeStep, ...]:
             feature=model.features[trees.feature[node]],
             value=None if np.isnan(row[trees.feature[node]]) else float(row[trees.feature[node]]),
             threshold=float(trees.threshold[node]),
-            is_above=after != trees.left[node],
+            is_above=bool(after != trees.left[node]),
         )
         for node, after in pairwise(passed)
     )

@@ -33,7 +33,7 @@ HELD = ("tree", "tree-selected", "tree-unpruned", "boosting")
 METHODS = (*HELD, "naive-bayes", "nearest-1", "nearest-2")
 
 _DEEPEST, _LEAST_IN_LEAF = 30, 2
-_SEARCH_DEPTH, _SEARCH_GAIN = 6, 0.005
+_SEARCH_DEPTH, _SEARCH_GAIN = 6, 0.001
 _PENALTIES, _INNER_FOLDS = 12, 3
 _BOOSTING = {
     "max_iter": 40,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from webstrata.errors import UsageError
@@ -33,8 +33,8 @@ class _TreesDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _ModelDocument(Struct, frozen=True, forbid_unknown_fields=True):
-    webstrata_first_sight: Literal[1]
-    """Version of the format."""
+    version: Literal[1] = field(name="webstrata_first_sight")
+    """Of the format."""
     features: list[str]
     interval_days: list[float]
     is_boosted: bool
@@ -50,7 +50,7 @@ def encode(model: FirstSightModel) -> bytes:
     """The model as a JSON document."""
     trees = model.trees
     document = _ModelDocument(
-        webstrata_first_sight=1,
+        version=1,
         features=list(model.features),
         interval_days=list(model.groups.interval_days),
         is_boosted=model.is_boosted,

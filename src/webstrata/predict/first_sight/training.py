@@ -97,7 +97,7 @@ def train(
     by_site, by_page = site_parts(pages.site), page_parts(len(pages))
     unseen = {}
     rows = []
-    for one in compared if method in (BEST, *compared) else (*compared, method):
+    for one in dict.fromkeys((*compared, method)) if method != BEST else compared:
         on_step(one)
         on_pages = np.argmax(chances_on_unseen(one, features, group, k, by_page, seed), axis=1)
         unseen[one] = chances_on_unseen(one, features, group, k, by_site, seed)
