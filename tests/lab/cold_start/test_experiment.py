@@ -9,14 +9,14 @@ import pytest
 from tests.lab.cold_start.small_sites import small_pages
 from webstrata.errors import UsageError
 from webstrata.lab.cold_start.experiment import ColdStartTables, cold_start_tables
-from webstrata.lab.cold_start.learners import tree
+from webstrata.lab.cold_start.learners import learned
 from webstrata.lab.cold_start.starts import starts_by_fold
 from webstrata.lab.cold_start.watched_pages import watched_pages
 from webstrata.lab.cold_start.watched_sites import WatchedSites
 from webstrata.lab.first_sight.page_table import as_training_pages
 from webstrata.lab.policies.histories import make_histories
 
-TREE = partial(tree, method="tree-unpruned")
+TREE = partial(learned, method="tree-unpruned")
 """Pruning takes most of the time."""
 COMBINATIONS = {
     *(("random", "none"), ("usual", "none"), ("j48", "none")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,7 +42,7 @@ def command(
         ),
     ] = None,
     days: Annotated[
-        int, typer.Option(min=2, max=730, help="Days for which each page is watched after its first version.")
+        int, typer.Option(min=2, max=1095, help="Days for which each page is watched after its first version.")
     ] = 100,
     seeds: Annotated[
         int, typer.Option(min=1, max=100, help="Number of random drawings: of the tested pages and initial classes.")
@@ -74,12 +75,12 @@ def command(
         groups: dict[str, tuple[RateGroup, ...]] = {}
     else:
         from webstrata.lab.cold_start.experiment import cold_start_tables
-        from webstrata.lab.cold_start.learners import tree
+        from webstrata.lab.cold_start.learners import TREE, learned
         from webstrata.lab.cold_start.watched_pages import watched_pages
 
         pages = watched_pages(_pages(sites, recorded=recorded), days)
         with progress_bar("tests", unit="rows") as advance:
-            tables = cold_start_tables(pages, tree, seeds, lambda: advance(1))
+            tables = cold_start_tables(pages, partial(learned, method=TREE), seeds, lambda: advance(1))
         rows, groups = tables.rows, tables.groups
     if plot is not None:
         from webstrata.plots.cold_start import draw_errors
@@ -113,7 +114,7 @@ def _folder_of(sites: Path | None) -> Iterator[Path]:
 
 def _schedule(sites: Path | None, days: int, *, recorded: bool) -> list[ScheduleRow]:
     """Rows for the asked days and for two years, with beliefs from unseen sites and from unseen pages."""
-    from webstrata.lab.cold_start.learners import tree
+    from webstrata.lab.cold_start.learners import BOOSTING, learned
     from webstrata.lab.cold_start.rows import PAGES, SITES
     from webstrata.lab.cold_start.schedule_run import schedule_rows
     from webstrata.lab.cold_start.starts import starts_by_fold
@@ -131,7 +132,7 @@ def _schedule(sites: Path | None, days: int, *, recorded: bool) -> list[Schedule
     rows: list[ScheduleRow] = []
     with progress_bar("classifiers", unit="rows") as advance:
         for split in (PAGES, SITES):
-            starts = starts_by_fold(watched, training, tree, split, lambda: advance(1))
+            starts = starts_by_fold(watched, training, partial(learned, method=BOOSTING), split, lambda: advance(1))
             for length in watched.covered(days, _WHOLE_DAYS):
                 for match in _MATCHES:
                     rows += schedule_rows(watched, starts, length, match, split)

@@ -35,7 +35,7 @@ from webstrata.schedule.textbook.rate_groups import Bayesian, Historic, RateGrou
 _TESTED_SHARE = 1 / 3
 
 Learn = Callable[[TrainingPages], FirstSightModel]
-"""Trains the decision tree on some pages: J48. Its chances begin the belief of `value`."""
+"""Trains a classifier on some pages. The tree stands for J48; its chances begin the belief of `value`."""
 
 
 class ColdStartTables(Struct, frozen=True, kw_only=True):

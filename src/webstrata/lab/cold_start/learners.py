@@ -1,5 +1,4 @@
-"""How the classifiers of the experiments are trained: the decision tree that is pruned afterwards, as in the paper, and
-what its chances say about the activity levels.
+"""How the classifiers of the experiments are trained, and what their chances say about the activity levels.
 
 This is what `train` does with a method, without the report on it, because each experiment trains many times.
 """
@@ -17,12 +16,16 @@ from webstrata.predict.first_sight.methods import fit
 from webstrata.predict.first_sight.model import FirstSightModel, ModelOrigin
 from webstrata.predict.first_sight.training_pages import TrainingPages
 
+TREE = "tree"
+"""Pruned afterwards, as J48 in the paper."""
+BOOSTING = "boosting"
+"""The method of the default model."""
 GROUPS = 4
 _LEAST_CHANCE = 0.01
 
 
-def tree(pages: TrainingPages, method: str = "tree") -> FirstSightModel:
-    """The tree with four groups. Its chances are trusted as far as they hold on sites that it did not see."""
+def learned(pages: TrainingPages, method: str) -> FirstSightModel:
+    """A classifier with four groups. Its chances are trusted as far as they hold on sites that it did not see."""
     rates, sites = pages.rates, site_parts(pages.site)
     groups = grouped(rates, GROUPS)
     group = groups.of(rates)
@@ -34,7 +37,7 @@ def tree(pages: TrainingPages, method: str = "tree") -> FirstSightModel:
         features=tuple(pages.names[column] for column in fitted.columns),
         groups=groups,
         trees=trees,
-        is_boosted=method == "boosting",
+        is_boosted=method == BOOSTING,
         baseline=baseline,
         trust=fitted_trust(unseen, group, pages.site).exponent,
         share=share,
