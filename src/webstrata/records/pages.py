@@ -19,7 +19,8 @@ class PageState(StrEnum):
     PAUSED = "paused"
     """No longer watched: the page and its history are kept, but it is never due."""
     CAPTURED = "captured"
-    """Only known from a site capture, and never due. It becomes active when it is watched or discovered."""
+    """Only known from a site capture or from copies in archives, and never due. It becomes active when it is watched or
+    discovered."""
 
 
 class PageRole(StrEnum):

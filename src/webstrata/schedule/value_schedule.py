@@ -15,7 +15,7 @@ from webstrata.clock import DAY_S, span
 from webstrata.columns import Column, Days, Flags, Rows, pack
 from webstrata.predict.prior import ANY_PAGE
 from webstrata.predict.start_belief import FirstSight
-from webstrata.records import Page
+from webstrata.records import Page, PageRole
 from webstrata.schedule.allocator import choose
 from webstrata.schedule.byte_cost import HEAD_BYTES
 from webstrata.schedule.crossing import PriceForecast, crossing_days
@@ -28,6 +28,8 @@ from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.source_choice import choose_sources, discovery_worth, moved_price, source_worth
 
 _NEVER_SEEN = "never seen yet: visited at once, as far as the budget goes"
+_WITH_ITS_PAGE = "visited with the page that it belongs to"
+_NOT_WATCHED = "not watched, so it is not visited"
 _NEVER_VISITED = "never visited yet: visited at once, as far as the budget goes; known from copies in archives"
 
 
@@ -273,7 +275,7 @@ class ValueSchedule:
         pages = self.page_table
         row = int(pages.rows([page.id])[0])
         if row < 0:
-            return {"rule": "visited with the page that it belongs to"}
+            return {"rule": _WITH_ITS_PAGE if page.role is PageRole.REQUISITE else _NOT_WATCHED}
         price: dict[str, object] = {"price": round(self.price, 6)}
         if page.last_seen_at is None and not self.is_learned(page):
             return {**price, "rule": _NEVER_SEEN}

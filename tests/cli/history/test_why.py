@@ -33,3 +33,23 @@ def test_why_before_the_first_visit(home: Path, call: Call) -> None:
     call("--home", home, "watch", "http://one.example/")
 
     assert "never visited: due at once" in call("--home", home, "why", "http://one.example/").text
+
+
+def test_why_of_a_page_known_from_copies(home: Path, call: Call, tmp_path: Path) -> None:
+    """An imported page is not visited until it is watched; then its copies are part of the evidence."""
+    index = tmp_path / "archive.cdx"
+    index.write_text(
+        " CDX N b a m s k r M S V g\n"
+        "example,one)/ 20240101000000 http://one.example/ text/html 200 OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB - - 1 0 a.warc\n"
+        "example,one)/ 20240301000000 http://one.example/ text/html 200 LNMEDYOENSOEI5VPADCKL3CB6N3GWXPR - - 1 1 a.warc\n"
+    )
+    imported = call("--home", home, "import", "cdx", index, "--json").json
+    assert imported["learned"] == {"pages": 1, "copies": 2}
+    unwatched = call("--home", home, "why", "http://one.example/", "--json").json
+    assert unwatched["reason"] == "not watched, so it is not visited: `webstrata watch` watches it"
+    assert unwatched["evidence"]["copies"] == 2
+
+    call("--home", home, "watch", "http://one.example/")
+    watched = call("--home", home, "why", "http://one.example/", "--json").json
+    assert watched["evidence"]["rate_per_day"] > 0
+    assert "known from copies in archives" in watched["evidence"]["rule"]

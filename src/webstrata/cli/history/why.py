@@ -15,7 +15,7 @@ from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
 from webstrata.flows.versions import watched_page
-from webstrata.records import Page, Visit
+from webstrata.records import Page, PageState, Visit
 from webstrata.schedule.visit_times import shown_next_at
 
 _INSTANTS = ("_at", "_until")
@@ -42,7 +42,7 @@ def command(
                 "state": page.state,
                 "next_at": shown_next_at(page, now),
                 **visit_times_json(page, now),
-                "reason": page.reason or "never visited: due at once",
+                "reason": page.reason or _without_visit(page),
                 "policy": page.policy or node.settings.schedule.policy,
                 "interval_s": page.interval_s,
                 "evidence": {
@@ -109,6 +109,13 @@ def _show_signals(report: dict[str, Any]) -> None:
             typer.echo(f"    {printable(signal_text(signal))}")
     if report["as_source"] is not None:
         typer.echo(f"  as a source of signals it is {trust_text(report['as_source'])}")
+
+
+def _without_visit(page: Page) -> str:
+    """The reason for the next visit of a page without one: whether it is known from copies or captures only."""
+    if page.state is PageState.CAPTURED:
+        return "not watched, so it is not visited: `webstrata watch` watches it"
+    return "never visited: due at once"
 
 
 def _noise(page: Page) -> list[dict[str, Any]]:
