@@ -14,6 +14,8 @@ from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
 PAGE = "http://llvm.test/"
+DATA = Path(__file__).parents[1] / "data"
+HISTORIES = DATA.parents[1] / "src" / "webstrata" / "lab" / "data" / "histories"
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "init": (),
@@ -45,6 +47,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "reindex": (),
     "rebuild": ("--replace",),
     "import timemap": (str(Path(__file__).parents[1] / "data" / "timemaps" / "saved.link"),),
+    "import cdx": (str(DATA / "cdx" / "example.cdxj"),),
+    "import warc": (str(DATA / "conformance" / "warc" / "files" / "example-resource.warc.gz"),),
+    "import parquet": (str(HISTORIES / "wikipedia.parquet"), "--url", "https://example.org/{page}", "--dry-run"),
+    "import gaps": (str(DATA / "gaps" / "observations.tsv"),),
+    "import list": (),
     "export wacz": ("OUT/x.wacz",),
     "export warc": ("OUT/x.warc.gz",),
     "export cdxj": ("OUT/x.cdxj",),

@@ -78,8 +78,11 @@ class TextLines:
         inflater = zlib.decompressobj(_GZIP)
         data, at, step, damaged = b"", 0, _READ_BYTES, 0
         is_inside = False
-        while at < len(data) or (data := self._next(file)):
-            at = at if at < len(data) else 0
+        while True:
+            if at >= len(data):
+                data, at = self._next(file), 0
+                if not data:
+                    break
             if not is_inside and data[at] == 0:  # some tools fill blocks with zeros
                 data, at = data[at:].lstrip(b"\0"), 0
                 continue
