@@ -174,6 +174,7 @@ def test_one_bad_answer_is_asked_again(importer: Importer, answer: Answer, least
         (Answer(200, body=b"org.archive.Exception: no\n"), "no rows of an index", 5),
         (Answer(200, body=b'[["a", "b"], ["c", "d"]]'), "without the fields", 5),
         (Answer(302, {"Location": "http://10.0.0.1/"}), "10.0.0.1", 1),
+        (Answer(302, {"Location": "/cdx?resumeKey=x"}), "redirect loop", 2),
     ],
 )
 def test_a_server_that_does_not_answer(importer: Importer, answer: Answer, told: str, requests: int) -> None:

@@ -33,9 +33,18 @@ _MAX_REQUESTS = 11
 """With its redirects."""
 _MAX_EXCERPT = 120
 
-_FINAL = frozenset((FailureKind.BLOCKED, FailureKind.BAD_URL, FailureKind.DENIED, FailureKind.DNS, FailureKind.TLS))
+_FINAL = frozenset(
+    (
+        FailureKind.BLOCKED,
+        FailureKind.BAD_URL,
+        FailureKind.DENIED,
+        FailureKind.DNS,
+        FailureKind.REDIRECTS,
+        FailureKind.TLS,
+    )
+)
 """Another try would fail in the same way."""
-SLOW = frozenset((FailureKind.PARTIAL, FailureKind.TIMEOUT_FIRST_BYTE, FailureKind.TIMEOUT_TOTAL))
+_SLOW = frozenset((FailureKind.PARTIAL, FailureKind.TIMEOUT_FIRST_BYTE, FailureKind.TIMEOUT_TOTAL))
 """The answer may be too large, or take the server too long."""
 _SLOW_STATUS = frozenset((504, 524))
 _REFUSALS = frozenset((429, 503))
@@ -85,7 +94,7 @@ class ArchiveRequests:
                     return result
                 result = problem
             failure = result
-            slow += failure.kind in SLOW
+            slow += failure.kind in _SLOW
             if count == MAX_TRIES or slow == _SLOW_TRIES or failure.kind in _FINAL:
                 break
             pause_s = _REFUSED_PAUSE_S
