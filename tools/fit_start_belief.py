@@ -3,10 +3,11 @@
 An archive has a year of copies of a share of the pages, drawn at random; of the others nothing is known before day 0:
 their beliefs begin there as `predict.start_belief` mixes them. Two measures: the mean log score of forecasts for 7, 30
 and 120 days, of the pages that the archive does not have; with `--captures` also the captures at the downloads of other
-policies, divided by theirs, of all pages. The window ends `--before` days before the end of the histories: other years than those in which
-policies are compared. Needs longer histories than the shipped ones.
+policies, divided by theirs, of all pages. The window ends `--before` days before the end of the histories: other years
+than those in which policies are compared. Needs longer histories than the shipped ones.
 
-    python tools/fit_start_belief.py FILE... [--before 1095] [--share 0.5] [--weights 0,1,10] [--seeds 1,2,3] [--captures]
+    python tools/fit_start_belief.py FILE... [--before 1095] [--share 0.5] [--weights 0,1,10] [--seeds 1,2,3]
+        [--captures]
 """
 
 from __future__ import annotations
