@@ -2,11 +2,12 @@
 
 An archive has a year of copies of a share of the pages, drawn at random; of the others nothing is known before day 0:
 their beliefs begin there as `predict.start_belief` mixes them. Two measures: the mean log score of forecasts for 7, 30
-and 120 days, of the pages that the archive does not have; and captures at the downloads of other policies, divided by
-theirs, of all pages. The window ends `--before` days before the end of the histories: other years than those in which
-policies are compared. Needs longer histories than the shipped ones.
+and 120 days, of the pages that the archive does not have; with `--captures` also the captures at the downloads of other
+policies, divided by theirs, of all pages. The window ends `--before` days before the end of the histories: other years
+than those in which policies are compared. Needs longer histories than the shipped ones.
 
     python tools/fit_start_belief.py FILE... [--before 1095] [--share 0.5] [--weights 0,1,10] [--seeds 1,2,3]
+        [--captures]
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--weights", default="0,1,10")
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--captures", action="store_true", help="also replay, which takes minutes")
     options = parser.parse_args()
     histories = ended_earlier(read_histories(options.histories), options.before)
     corpora = np.array(histories.corpus)
@@ -89,20 +91,21 @@ def main() -> None:
         Truth(histories.take(np.flatnonzero(corpora == corpus)), _DAYS, _PAST)
         for corpus in dict.fromkeys(histories.corpus)
     ]
-    matched = {name: [judge(replay_timer(policy(name), truth), truth) for truth in truths] for name in _MATCHED}
-    print("weight  log score  " + "  ".join(f"captures / {name}" for name in _MATCHED))
+    names = _MATCHED if options.captures else ()
+    matched = {name: [judge(replay_timer(policy(name), truth), truth) for truth in truths] for name in names}
+    print("weight  log score  " + "  ".join(f"captures / {name}" for name in names))
     for weight in map(float, options.weights.split(",")):
         scores: list[float] = []
-        ratios: dict[str, list[float]] = {name: [] for name in _MATCHED}
+        ratios: dict[str, list[float]] = {name: [] for name in names}
         for seed in map(int, options.seeds.split(",")):
             for number, truth in enumerate(truths):
                 scores.append(log_score(*begun(truth, options.share, weight, seed), truth))
-                for name in _MATCHED:
+                for name in names:
                     other = matched[name][number]
                     pages, _ = begun(truth, options.share, weight, seed)
                     log = replay_budget(pages, truth, int(other.downloads.sum()))
                     ratios[name].append(judge(log, truth).captured.sum() / other.captured.sum())
-        captures = "  ".join(f"{np.exp(np.mean(np.log(ratios[name]))):.4f}" for name in _MATCHED)
+        captures = "  ".join(f"{np.exp(np.mean(np.log(ratios[name]))):.4f}" for name in names)
         print(f"{weight:6g}  {np.mean(scores):9.4f}  {captures}", flush=True)
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webstrata.clock import DAY_S
+from webstrata.records import Page
+from webstrata.schedule.next_visit import SeenPage
 from webstrata.schedule.past_copies import (
     CHANGED,
     SAME,
     UNKNOWN,
+    PastPages,
     PastSightings,
     joined_sightings,
     learn_sightings,
@@ -18,7 +24,8 @@ from webstrata.schedule.past_copies import (
 )
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.policy_state import PolicyState
-from webstrata.schedule.registry import budgeted_names, names, policy, policy_state
+from webstrata.schedule.registry import budgeted_names, budgeted_policy, names, policy, policy_state
+from webstrata.schedule.value_schedule import ValueSchedule
 
 Row = tuple[int, float, int]
 
@@ -183,3 +190,45 @@ def test_any_history_gives_beliefs(copies: list[tuple[int, int, int]], visits: l
     np.testing.assert_allclose(table.state["levels"].sum(axis=1), 1.0, rtol=1e-4)
     for page in set(past.page.tolist()):
         assert table.state["seen_at"][page] == pytest.approx(past.at[past.page == page].max())
+
+
+def guess(features: Sequence[Mapping[str, float]]) -> np.ndarray:
+    """Pages with many links are on the fifth level, others on the second."""
+    levels = np.zeros((len(features), 13), dtype=np.float32)
+    levels[np.arange(len(features)), [5 if page.get("links", 0) > 9 else 2 for page in features]] = 1.0
+    return levels
+
+
+def levels_of(schedule: ValueSchedule, packed: bytes) -> list[float]:
+    levels: list[float] = np.frombuffer(packed, dtype=schedule.policy.dtype)["levels"][0].tolist()
+    return levels
+
+
+def test_a_first_content_says_where_the_belief_begins() -> None:
+    """What the first sight of a page tells is where its belief begins, at a first visit and with a first copy; other
+    pages of its site count too."""
+    schedule = ValueSchedule(budgeted_policy("value"))
+    schedule.first_sight = guess
+    past = PastPages(sightings=sightings([(0, 5.0, SAME)]), hosts=["a.test"], features=[{"links": 10.0}])
+    packed, _ = schedule.learn_past(past, 9 * DAY_S)
+    assert levels_of(schedule, packed[0])[5] == 1.0
+
+    def visit(number: int, links: float) -> list[float]:
+        page = Page(id=number, url=f"http://a.test/{number}", host="a.test")
+        seen = SeenPage(page=page, at=10 * DAY_S, changed=False, features={"links": links})
+        (after,) = schedule.after_seen([seen])
+        return levels_of(schedule, after.policy_state)
+
+    assert visit(1, 20.0)[5] == 1.0
+    second = visit(2, 3.0)
+    assert (second[2], second[5]) == (0.5, 0.5)
+
+
+def test_without_a_guess_a_belief_begins_as_that_of_any_page() -> None:
+    """Features do not matter if nothing was trained."""
+    schedule = ValueSchedule(budgeted_policy("value"))
+    past = PastPages(sightings=sightings([(0, 5.0, SAME)]), hosts=["a.test"], features=[{"links": 10.0}])
+    packed, events = schedule.learn_past(past, 9 * DAY_S)
+    assert levels_of(schedule, packed[0]) == schedule.policy.start(1)["levels"][0].tolist()
+    assert [host for host, _ in events] == ["a.test"]
+    assert not schedule.uses_features
