@@ -32,6 +32,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "estimate": (__file__,),
     "cat": (PAGE,),
     "why": (PAGE,),
+    "forecast": (PAGE,),
+    "select": ("--top", "1"),
     "settings": (),
     "check": (),
     "reindex": (),

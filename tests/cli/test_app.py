@@ -32,6 +32,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "diff": (PAGE,),
     "cat": (PAGE,),
     "why": (PAGE,),
+    "forecast": (PAGE,),
+    "select": ("--top", "5"),
     "rules": (PAGE, "--ignore", "css:footer"),
     "tag": (PAGE, "--add", "mine"),
     "snooze": (PAGE, "--end"),

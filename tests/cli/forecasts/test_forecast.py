@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import Call
 from tests.cli.forecasts.conftest import FAST, ONCE, SLOW, STILL, add_to, copies_of, links
+from webstrata.cli.session import open_node
 from webstrata.clock import parse_instant
-from webstrata.columns import LinkKind
+from webstrata.columns import LinkKind, pack
+from webstrata.schedule.value import Value
 
 
 def test_a_page_that_is_only_known_from_copies(archived: Path, call: Call) -> None:
@@ -122,3 +126,38 @@ def test_estimate_uses_copies_unless_told_otherwise(archived: Path, call: Call) 
     result = call("--home", archived, "estimate", "--store", "--no-copies")
     assert result.code == 2
     assert "no active page was seen yet" in result.err
+
+
+def test_copies_and_visits_are_both_sources(seen: Path, call: Call) -> None:
+    """A page that is visited and has earlier copies names both, with their numbers."""
+    url = call("--home", seen, "list", "--json").json["pages"][0]["url"]
+    add_to(seen, copies_of(url, time.time(), [30.0, 20.0], "ab"))
+    found = call("--home", seen, "forecast", url, "--json").json
+    assert found["sources"] == [
+        {"source": "old.example", "observations": 2},
+        {"source": "own visits", "observations": 1},
+    ]
+    assert (found["observations"], found["updates"]) == (1, 1)
+
+
+def test_a_state_that_was_learned_from_copies_comes_first(archived: Path, call: Call) -> None:
+    """A page that is not watched, with a state of the policy: its forecast is that of the state."""
+    policy = Value()
+    state = policy.start(1, time.time() / 86_400 - 10)
+    policy.learn(state, np.zeros(1, dtype=np.intp), np.array([5.0]), np.array([True]))
+
+    async def save() -> None:
+        node = open_node(archived)
+        async with node.store() as store:
+            page = await store.pages.get(STILL)
+            assert page is not None
+            await store.copies.save_learned(policy.name, [(page.id, pack(state)[0])], [], time.time())
+
+    asyncio.run(save())
+    found = call("--home", archived, "forecast", STILL, "--json").json
+    age = policy.age(state, np.zeros(1, dtype=np.intp), parse_instant(found["at"]) / 86_400)
+    forecast = policy.forecast(state, np.zeros(1, dtype=np.intp), age)
+    assert found["rate_per_day"] == pytest.approx(float(forecast.rate_at(age)[0]), rel=1e-4)
+    assert found["p_now"] == pytest.approx(1 - float(forecast.unchanged_at(age)[0]), rel=1e-4)
+    rows = {row["url"]: row["p"] for row in call("--home", archived, "select", "--top", "9", "--json").json["rows"]}
+    assert rows[STILL] == pytest.approx(found["p_change"], abs=1e-4)

@@ -16,7 +16,6 @@ import msgspec
 from webstrata.errors import UsageError
 
 SeedFormat = Literal["urls", "json", "parquet", "heritrix", "scrapy", "nutch"]
-LINE_FORMATS = ("urls", "heritrix", "scrapy", "nutch")
 _PRIORITIES = 1000
 
 

@@ -221,7 +221,8 @@ def _write(
             print_json({"file": str(out), "format": chosen, "rows": len(seeds)})
         else:
             typer.echo(f"{counted(len(seeds), 'page')}: {out}")
-    typer.echo(_summary(found, until), err=True)
+    if not as_json:
+        typer.echo(_summary(found, until), err=True)
 
 
 def _document(found: PageSelection, seeds: list[Seed], until: float) -> dict[str, Any]:

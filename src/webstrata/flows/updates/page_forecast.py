@@ -163,12 +163,11 @@ class PageForecasts:
 def last_seen(evidence: UpdateEvidence) -> Days:
     """When each page was last seen by a visit or in a copy, in seconds; NaN if never."""
     row_of = {id_: row for row, id_ in enumerate(evidence.ids)}
-    seen_at = np.full(len(row_of), np.nan)
-    for id_, at, _ in evidence.visits:
-        seen_at[row_of[id_]] = at
-    for copy in evidence.copies:
-        row = row_of[copy.page_id]
-        seen_at[row] = np.fmax(seen_at[row], copy.at)
+    rows = [row_of[id_] for id_, _, _ in evidence.visits] + [row_of[copy.page_id] for copy in evidence.copies]
+    times = [at for _, at, _ in evidence.visits] + [copy.at for copy in evidence.copies]
+    seen_at = np.full(len(row_of), -np.inf)
+    np.maximum.at(seen_at, np.array(rows, dtype=np.intp), np.array(times, dtype=np.float64))
+    seen_at[np.isinf(seen_at)] = np.nan
     return seen_at
 
 
