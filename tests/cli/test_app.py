@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 import typer.main
 
+import webstrata
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
 from tests.flows.verify.packages import make_package
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
 PAGE = "http://llvm.test/"
+HISTORIES = Path(webstrata.__file__).parent / "lab" / "data" / "histories" / "wikipedia.parquet"
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "init": (),
@@ -59,6 +61,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate keys revoke": ("old", "--reason", "lost"),
     "certificate log verify": ("OUT",),
     "coherence": ("--store", "llvm.test"),
+    "lab cold-start": ("--histories", str(HISTORIES), "--seeds", "1"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
     "lab live": ("--days", "4", "--pages", "2"),
     "lab sharp": ("--runs", "2", "--starts", "0"),
@@ -69,7 +72,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 WITHOUT_HOME = {
     *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
     "certificate report",
-    *("lab crawl-time", "lab live", "lab policies", "lab sharp"),
+    *("lab cold-start", "lab crawl-time", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 
