@@ -28,6 +28,7 @@ def main() -> None:
         run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
         run(("lab", "sharp", "--runs", "1", "--starts", "0", "--out", "lab"), folder, WIDTH)
         run(("lab", "cold-start", "--plot", str(HERE)), folder, WIDTH)
+        run(("lab", "cold-start", "--schedule", "--plot", str(HERE)), folder, WIDTH)
         run(("lab", "sharp", "--calibration", "--picture", str(HERE / "sharp-calibration.svg")), folder, WIDTH)
         for name in ("crawl-time.svg", "sharp-shrinking.svg", "sharp-expected.svg"):
             shutil.copy(Path(folder) / "lab" / name, HERE)
