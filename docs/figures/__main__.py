@@ -29,6 +29,7 @@ def main() -> None:
         run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
         run(("lab", "sharp", "--runs", "1", "--starts", "0", "--out", "lab"), folder, WIDTH)
         run(("lab", "cold-start", "--plot", str(HERE)), folder, WIDTH)
+        run(("lab", "cold-start", "--schedule", "--plot", str(HERE)), folder, WIDTH)
         run(("lab", "sharp", "--calibration", "--picture", str(HERE / "sharp-calibration.svg")), folder, WIDTH)
         run(("lab", "hacs", "--plot", "lab"), folder, WIDTH)
         hacs = [f"hacs-{name}.svg" for name in ("f1", "ranking", "copies", "intervals", "medians", "gaps")]

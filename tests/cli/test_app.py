@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+import webstrata
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
 from tests.flows.verify.packages import make_package
 from webstrata import __version__
@@ -70,6 +71,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate keys revoke": ("old", "--reason", "lost"),
     "certificate log verify": ("OUT",),
     "coherence": ("--store", "llvm.test"),
+    "lab cold-start": ("--histories", str(HISTORIES / "wikipedia.parquet"), "--seeds", "1"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
     "lab hacs": ("--w", "1"),
     "lab live": ("--days", "4", "--pages", "2"),
@@ -81,7 +83,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 WITHOUT_HOME = {
     *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
     "certificate report",
-    *("lab crawl-time", "lab hacs", "lab live", "lab policies", "lab sharp"),
+    *("lab cold-start", "lab crawl-time", "lab hacs", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 

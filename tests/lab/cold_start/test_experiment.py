@@ -10,8 +10,8 @@ from tests.lab.cold_start.small_sites import small_pages
 from webstrata.errors import UsageError
 from webstrata.lab.cold_start.experiment import ColdStartTables, cold_start_tables
 from webstrata.lab.cold_start.learners import learned
+from webstrata.lab.cold_start.monitored_pages import monitored_pages
 from webstrata.lab.cold_start.starts import starts_by_fold
-from webstrata.lab.cold_start.watched_pages import watched_pages
 from webstrata.lab.cold_start.watched_sites import WatchedSites
 from webstrata.lab.first_sight.page_table import as_training_pages
 from webstrata.lab.policies.histories import make_histories
@@ -27,7 +27,7 @@ COMBINATIONS = {
 
 @pytest.fixture(scope="module")
 def tables() -> ColdStartTables:
-    return cold_start_tables(watched_pages(small_pages(), 50.0), TREE, 1)
+    return cold_start_tables(monitored_pages(small_pages(), 50.0), TREE, 1)
 
 
 def test_rows(tables: ColdStartTables) -> None:
@@ -54,15 +54,15 @@ def test_features_that_tell(tables: ColdStartTables) -> None:
 
 def test_the_same_again(tables: ColdStartTables) -> None:
     """Equal pages and seeds give equal rows."""
-    assert cold_start_tables(watched_pages(small_pages(), 50.0), TREE, 1) == tables
+    assert cold_start_tables(monitored_pages(small_pages(), 50.0), TREE, 1) == tables
 
 
 def test_too_little_to_learn() -> None:
     """One site, and pages that did not last, are errors of use that say what to do."""
     with pytest.raises(UsageError, match="at least two sites"):
-        cold_start_tables(watched_pages(small_pages(sites="a"), 100.0), TREE, 1)
+        cold_start_tables(monitored_pages(small_pages(sites="a"), 100.0), TREE, 1)
     with pytest.raises(UsageError, match="--days"):
-        watched_pages(small_pages(), 200.0)
+        monitored_pages(small_pages(), 200.0)
 
 
 def test_starts() -> None:

@@ -76,9 +76,9 @@ def command(
     else:
         from webstrata.lab.cold_start.experiment import cold_start_tables
         from webstrata.lab.cold_start.learners import TREE, learned
-        from webstrata.lab.cold_start.watched_pages import watched_pages
+        from webstrata.lab.cold_start.monitored_pages import monitored_pages
 
-        pages = watched_pages(_pages(sites, recorded=recorded), days)
+        pages = monitored_pages(_pages(sites, recorded=recorded), days)
         with progress_bar("tests", unit="rows") as advance:
             tables = cold_start_tables(pages, partial(learned, method=TREE), seeds, lambda: advance(1))
         rows, groups = tables.rows, tables.groups

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from webstrata.columns import Flags
 from webstrata.errors import UsageError
 from webstrata.lab.cold_start.final_group import FinalGroups, believed, classified
+from webstrata.lab.cold_start.monitored_pages import MonitoredPages
 from webstrata.lab.cold_start.rows import PAGES, SITES, ColdStartRow, ErrorCount
-from webstrata.lab.cold_start.watched_pages import WatchedPages
 from webstrata.lab.cold_start.window_search import best_groups
 from webstrata.predict.activity import pooled_activity
 from webstrata.predict.first_sight.evaluation import FOLDS
@@ -46,7 +46,7 @@ class ColdStartTables(Struct, frozen=True, kw_only=True):
 
 
 def cold_start_tables(
-    pages: WatchedPages, learn: Learn, seeds: int, on_fold: Callable[[], object] = lambda: None
+    pages: MonitoredPages, learn: Learn, seeds: int, on_fold: Callable[[], object] = lambda: None
 ) -> ColdStartTables:
     """All rows of both splits. Raises UsageError if there are too few pages or changes to learn from."""
     site = site_parts(pages.training.site)
@@ -82,7 +82,7 @@ def _thirds(pages: int, seeds: int) -> Iterator[Flags]:
 class _Fold:
     """What some pages taught, and the others."""
 
-    def __init__(self, pages: WatchedPages, tested: Flags, learn: Learn) -> None:
+    def __init__(self, pages: MonitoredPages, tested: Flags, learn: Learn) -> None:
         learned = pages.only(~tested)
         self.tree = learn(learned.training)
         self.intervals = np.array(self.tree.groups.interval_days)

@@ -1,4 +1,4 @@
-"""Pages that are watched for the same number of days after their first version: their features, daily visits for the
+"""Pages that are monitored for the same number of days after their first version: their features, daily visits for the
 classifiers, and their changes for the replays."""
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from webstrata.lab.policies.truth import Truth
 from webstrata.predict.first_sight.training_pages import Features, TrainingPages, feature_rows
 
 
-class WatchedPages(Struct, frozen=True, kw_only=True):
+class MonitoredPages(Struct, frozen=True, kw_only=True):
     """Rows of `training` and `truth` are the same pages."""
 
     corpus: str
     training: TrainingPages
     truth: Truth
 
-    def only(self, kept: Flags) -> WatchedPages:
+    def only(self, kept: Flags) -> MonitoredPages:
         """Some of the pages."""
         histories = self.truth.histories.take(np.flatnonzero(kept))
-        return WatchedPages(
+        return MonitoredPages(
             corpus=self.corpus, training=self.training.only(kept), truth=Truth(histories, self.truth.days)
         )
 
@@ -40,7 +40,7 @@ class WatchedPages(Struct, frozen=True, kw_only=True):
         return feature_rows(rows, names)
 
 
-def watched_pages(pages: Sequence[RecordedPage], days: float) -> WatchedPages:
+def monitored_pages(pages: Sequence[RecordedPage], days: float) -> MonitoredPages:
     """The pages that lasted for so long. Raises UsageError if there is none."""
     lasting = [page for page in pages if page.lasted_days >= days]
     if not lasting:
@@ -49,7 +49,7 @@ def watched_pages(pages: Sequence[RecordedPage], days: float) -> WatchedPages:
         replace(page, lasted_days=days, changed_after_days=tuple(at for at in page.changed_after_days if at <= days))
         for page in lasting
     ]
-    return WatchedPages(
+    return MonitoredPages(
         corpus=CORPUS,
         training=as_training_pages(some),
         truth=Truth(
