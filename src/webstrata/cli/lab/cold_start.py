@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webstrata.cli.lab.named_histories import named_histories
-from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
+from webstrata.cli.options import HistoriesArgument, JsonOption, RecordedOption
 from webstrata.cli.output import print_json, print_table, progress_bar
 from webstrata.errors import UsageError
 
@@ -30,7 +30,16 @@ _MOST_PAGES = 100
 
 def command(
     more: HistoriesArgument = None,
-    histories: HistoriesOption = None,
+    histories: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--histories",
+            metavar="FILE",
+            show_default=False,
+            help="Instead, Parquet file of change histories, or a folder of such files. They have no contents: pages start "
+            "in a random group of the paper's Table 4.",
+        ),
+    ] = None,
     recorded: RecordedOption = False,
     sites: Annotated[
         Path | None,
@@ -130,12 +139,13 @@ def _schedule(sites: Path | None, days: int, *, recorded: bool) -> list[Schedule
         recordings = (read_recording(folder, name, window) for name in names)
         watched = watched_sites(recordings, _WHOLE_DAYS, _MOST_PAGES, window, lambda: advance(1))
     rows: list[ScheduleRow] = []
-    with progress_bar("classifiers", unit="rows") as advance:
+    with progress_bar("classifiers and replays", unit="rows") as advance:
         for split in (PAGES, SITES):
             starts = starts_by_fold(watched, training, partial(learned, method=BOOSTING), split, lambda: advance(1))
             for length in watched.covered(days, _WHOLE_DAYS):
                 for match in _MATCHES:
                     rows += schedule_rows(watched, starts, length, match, split)
+                    advance(1)
     return rows
 
 
