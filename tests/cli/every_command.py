@@ -38,6 +38,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "check": (),
     "reindex": (),
     "rebuild": (),
+    "import": ("list",),
     "export": ("wacz", "/nowhere/x.wacz"),
     "capture": (PAGE, "-q"),
     "certificate": ("log",),

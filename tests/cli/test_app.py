@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import typer.main
 
-import webstrata
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
 from tests.flows.verify.packages import make_package
 from webstrata import __version__

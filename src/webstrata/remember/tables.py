@@ -497,7 +497,7 @@ learned_pages = Table(
 Index("ix_learned_pages_at", learned_pages.c.at)
 
 # All links that were ever seen on a page, with the time of the first sighting (`columns.SEEN_LINK`);
-# compressed, see `history/links.py`.
+# compressed, see `history/link_rows.py`.
 page_links = Table(
     "page_links",
     metadata,

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Call, Demo, call_here
 from webstrata.detect.memory import unpack
 from webstrata.detect.template import unpack_template
-from webstrata.remember.history.links import unpacked
+from webstrata.remember.history.link_rows import unpacked
 
 Row = dict[str, Any]
 
