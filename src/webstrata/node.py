@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from webstrata.flows.learn_copies import LearnedCopies, OnLearned
     from webstrata.flows.maintenance.rebuild import RebuildResult
     from webstrata.flows.parsers.parser_pool import ParserPool
+    from webstrata.flows.updates.page_forecast import PageClasses
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Archive, Clock, CopySource, Handler, Journal, Store, Web
@@ -516,11 +517,25 @@ class Node:
 
     def _expected_levels(self, features: Sequence[Mapping[str, float]]) -> Belief:
         """What the classifier expects of pages with these first contents. It is read when the first page is seen."""
-        from webstrata.predict.first_sight.model import feature_rows
+        from webstrata.predict.first_sight.training_pages import feature_rows
 
         if self._first_sight is None:
             self._first_sight = self.first_sight_model()
         return self._first_sight.levels(feature_rows(features, self._first_sight.features))
+
+    def page_classes(self) -> PageClasses:
+        """Names the class of pages by their static features; None if no features of a page are known."""
+        from webstrata.predict.first_sight.training_pages import feature_rows
+
+        model = self.first_sight_model()
+
+        def classes(features: Sequence[Mapping[str, float] | None]) -> list[str | None]:
+            groups = model.groups_of(feature_rows(features, model.features)).tolist()
+            return [
+                None if of is None else model.groups.names[group] for of, group in zip(features, groups, strict=True)
+            ]
+
+        return classes
 
     def total_rate(self) -> DailyRate | None:
         """The budget of all pages: as it is set, else the default; None for a timer policy without a budget."""

@@ -90,7 +90,9 @@ def command(
     from webstrata.flows.updates.page_forecast import PageForecasts
 
     def forecasts(store: Store) -> PageForecasts:
-        return PageForecasts(store, node.schedule(), layer, now, by, with_curve=plot is not None)
+        return PageForecasts(
+            store, node.schedule(), layer, now, by, with_curve=plot is not None, classes=node.page_classes()
+        )
 
     async def one() -> UpdateForecastReport:
         async with node.store() as store:
@@ -196,7 +198,7 @@ def _show(found: UpdateForecastReport) -> None:
     typer.echo(f"  later       {found.p_change:.1%} by {date_time(found.by)}")
     for share, at in zip(QUANTILES, found.next_update, strict=True):
         name = "next update" if share == QUANTILES[0] else ""
-        typer.echo(f"  {name:<11} {share:.0%} by {date_time(at) if at is not None else 'more than 400 days later'}")
+        typer.echo(f"  {name:<11} {share:.0%} {f'by {date_time(at)}' if at is not None else 'later than 400 days'}")
     if found.page_class is not None:
         typer.echo(f"  class       {printable(found.page_class)}")
     seen = f"{counted(found.updates, 'update')} in {counted(found.observations, 'interval')}"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Days
+from webstrata.flows.training_pages import page_features
 from webstrata.flows.updates.known_pages import KnownPage, KnownPageFilter, known_pages, update_evidence
 from webstrata.flows.updates.page_beliefs import PageBeliefs, PageOutlook
 from webstrata.ports import Store
@@ -22,7 +23,7 @@ from webstrata.predict.visit_history import VisitHistory
 from webstrata.schedule.schedule import Schedule
 
 QUANTILES = (0.1, 0.5, 0.9)
-OWN_VISITS, ANY_PAGE = "own visits", "any page"
+OWN_VISITS, FIRST_CONTENT, ANY_PAGE = "own visits", "first content", "any page"
 _AHEAD_DAYS = np.concatenate([[0.0], np.geomspace(1 / 24, 400.0, 79)])
 """Days after the last visit at which the curve of the next update is computed. The model reaches as far."""
 
@@ -31,7 +32,8 @@ PageClasses = Callable[[Sequence[Mapping[str, float] | None]], Sequence[str | No
 
 
 class KnowledgeSource(Struct, frozen=True, kw_only=True):
-    """Where knowledge about a page is from: its own visits, an archive, or what is expected of any page."""
+    """Where knowledge about a page is from: its own visits, an archive, its class by its first content, or what is
+    expected of any page."""
 
     source: str
     observations: int
@@ -119,7 +121,7 @@ class PageForecasts:
         history = update_history(evidence, self._layer)
         classes: Sequence[str | None] = [None] * len(ids)
         if self._classes is not None:
-            features = await self._store.facts.features(ids)
+            features = await page_features(self._store, ids)
             classes = self._classes([features.get(id_) for id_ in ids])
         sources = _sources(evidence)
         urls = [page.url for page in pages]
@@ -153,7 +155,7 @@ class PageForecasts:
                 curve=_curve(outlook.curve[row], float(outlook.seen_at[row])) if self._with_curve else (),
                 observations=int(history.counts[row]),
                 updates=int(updates[row]),
-                sources=_named(sources[row]),
+                sources=_named(sources[row], classes[row]),
                 page_class=classes[row],
             )
             for row, url in enumerate(urls)
@@ -181,10 +183,13 @@ def _sources(evidence: UpdateEvidence) -> dict[int, Counter[str]]:
     return found
 
 
-def _named(counts: Mapping[str, int]) -> tuple[KnowledgeSource, ...]:
+def _named(counts: Mapping[str, int], page_class: str | None) -> tuple[KnowledgeSource, ...]:
     if not counts:
         return (KnowledgeSource(source=ANY_PAGE, observations=0),)
-    return tuple(KnowledgeSource(source=name, observations=number) for name, number in sorted(counts.items()))
+    found = [KnowledgeSource(source=name, observations=number) for name, number in sorted(counts.items())]
+    if page_class is not None:
+        found.append(KnowledgeSource(source=FIRST_CONTENT, observations=1))
+    return tuple(found)
 
 
 def _interval(beliefs: PageBeliefs, history: VisitHistory, outlook: PageOutlook) -> tuple[Days, Days]:
