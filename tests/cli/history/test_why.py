@@ -40,8 +40,8 @@ def test_why_of_a_page_known_from_copies(home: Path, call: Call, tmp_path: Path)
     index = tmp_path / "archive.cdx"
     index.write_text(
         " CDX N b a m s k r M S V g\n"
-        "example,one)/ 20240101000000 http://one.example/ text/html 200 OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB - - 1 0 a.warc\n"
-        "example,one)/ 20240301000000 http://one.example/ text/html 200 LNMEDYOENSOEI5VPADCKL3CB6N3GWXPR - - 1 1 a.warc\n"
+        "one)/ 20240101000000 http://one.example/ text/html 200 OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB - - 1 0 a.warc\n"
+        "one)/ 20240301000000 http://one.example/ text/html 200 LNMEDYOENSOEI5VPADCKL3CB6N3GWXPR - - 1 1 a.warc\n"
     )
     imported = call("--home", home, "import", "cdx", index, "--json").json
     assert imported["learned"] == {"pages": 1, "copies": 2}
