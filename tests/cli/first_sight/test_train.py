@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,6 @@ async def _fill(node: Node) -> None:
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, call: Call) -> Path:
     """A home with pages that archives have copies of, and their features."""
-    import asyncio
-
     path = tmp_path_factory.mktemp("train") / "home"
     assert call("--home", path, "init", "--contact", "someone@example.org").code == 0
     asyncio.run(_fill(Node(Home.open(path), Settings())))
@@ -99,12 +98,26 @@ def test_dry_run_and_other_files(filled: Path, call: Call, tmp_path: Path) -> No
     assert ((filled / "model.json").read_bytes() if (filled / "model.json").exists() else None) == before
 
 
-def test_the_default_model_explains_pages(home: Path, seen: Path, server: Any, call: Call) -> None:
+def test_the_default_model_explains_pages(home: Path, call: Call) -> None:
     """Without training, --show uses the shipped model; a page without features gets a message."""
-    result = call("--home", seen, "train", "--show", server.url("/a"))
+    page = "http://one.example/data/table.csv"
+    call("--home", home, "watch", page)
 
-    assert result.code in (0, 2)
-    assert "What counts most" in result.text or "no features" in result.err
+    assert "no features of" in call("--home", home, "train", "--show", page).err
+    asyncio.run(_save_features(Node(Home.open(home), Settings()), page))
+    result = call("--home", home, "train", "--show", page)
+
+    assert result.code == 0, result.err
+    assert "What counts most" in result.text
+    assert "is_data = 1" in result.text or "size = 90000" in result.text
+    assert "2196 pages of 18 sites" in result.text
+
+
+async def _save_features(node: Node, url: str) -> None:
+    async with node.store() as store:
+        known = await store.pages.known([url])
+        features = {"size": 90_000.0, "words": 10_000.0, "is_data": 1.0, "is_page": 0.0, "directory_level": 3.0}
+        await store.facts.save_features({known[url]: features}, START)
 
 
 @pytest.mark.parametrize(
@@ -126,11 +139,12 @@ def test_errors_of_use(home: Path, call: Call, words: tuple[str, ...], message: 
     assert message in result.err
 
 
-def test_a_damaged_model(home: Path, seen: Path, server: Any, call: Call) -> None:
-    """A damaged model in the home is reported; training replaces it."""
-    (seen / "model.json").write_bytes(msgspec.json.encode({"webstrata_first_sight": 1}))
+def test_a_damaged_model(home: Path, call: Call) -> None:
+    """A damaged model in the home is reported before anything else."""
+    call("--home", home, "watch", "http://one.example/")
+    (home / "model.json").write_bytes(msgspec.json.encode({"webstrata_first_sight": 1}))
 
-    result = call("--home", seen, "train", "--show", server.url("/a"))
+    result = call("--home", home, "train", "--show", "http://one.example/")
 
     assert result.code == 2
     assert "not a valid model" in result.err

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from webstrata.errors import UsageError
 from webstrata.predict.activity import POOLED
+from webstrata.predict.first_sight.evaluation import chances_on_unseen, confusion, error_of
 from webstrata.predict.first_sight.explaining import explained, tree_lines
 from webstrata.predict.first_sight.fitted_trees import trees_of
-from webstrata.predict.first_sight.folds import page_parts
-from webstrata.predict.first_sight.methods import fit
+from webstrata.predict.first_sight.folds import page_parts, site_parts
+from webstrata.predict.first_sight.methods import METHODS, fit
 from webstrata.predict.first_sight.model import feature_rows
 from webstrata.predict.first_sight.model_file import encode
 from webstrata.predict.first_sight.training import Training, train
@@ -76,6 +77,17 @@ def test_luck_is_not_trusted(learnable: TrainingPages) -> None:
     assert found.model.levels(noise.features[:, : len(found.model.features)]) == pytest.approx(
         np.tile(START, (len(noise), 1)), abs=0.06
     )
+
+
+def test_a_feature_of_one_site(learnable: TrainingPages) -> None:
+    """A feature that is known of the pages of one site only is missing in some folds, which no method minds."""
+    features = learnable.features.copy()
+    features[np.array(learnable.site) != "s1", 1] = np.nan
+    group = (learnable.rates > 0.1).astype(np.intp)
+
+    for method in METHODS:
+        found = chances_on_unseen(method, features, group, 2, site_parts(learnable.site))
+        assert error_of(confusion(group, found.argmax(axis=1), 2)) < 0.45
 
 
 def test_too_little_to_learn_from(learnable: TrainingPages) -> None:

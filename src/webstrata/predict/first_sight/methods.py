@@ -75,6 +75,7 @@ def fit(method: str, features: Features, group: GroupNumbers, k: int, parts: Par
         raise UsageError(f"{method!r} is not a method. Choose one of {', '.join(METHODS)}.")
     require_scikit_learn()
     rows = _readable(features)
+    rows[:, np.isnan(rows).all(axis=0)] = 0.0  # boosting cannot be fitted to a column without any value
     columns = tuple(range(rows.shape[1]))
     weights = balancing(group, k)
     if method == "tree-selected":
