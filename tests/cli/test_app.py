@@ -59,6 +59,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate keys revoke": ("old", "--reason", "lost"),
     "certificate log verify": ("OUT",),
     "coherence": ("--store", "llvm.test"),
+    "train": ("--recorded", "shipped", "--method", "boosting"),
+    "lab groups": ("--pages", "5"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
     "lab live": ("--days", "4", "--pages", "2"),
     "lab sharp": ("--runs", "2", "--starts", "0"),
@@ -69,7 +71,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 WITHOUT_HOME = {
     *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
     "certificate report",
-    *("lab crawl-time", "lab live", "lab policies", "lab sharp"),
+    *("lab crawl-time", "lab groups", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 
