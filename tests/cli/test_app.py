@@ -71,6 +71,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate log verify": ("OUT",),
     "coherence": ("--store", "llvm.test"),
     "lab cold-start": ("--histories", str(HISTORIES / "wikipedia.parquet"), "--seeds", "1"),
+    "train": ("--recorded", "shipped", "--method", "boosting"),
+    "lab groups": ("--pages", "5"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
     "lab hacs": ("--w", "1"),
     "lab live": ("--days", "4", "--pages", "2"),
@@ -82,7 +84,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 WITHOUT_HOME = {
     *("fingerprint", "compare", "certificate show", "certificate verify", "certificate verifier"),
     "certificate report",
-    *("lab cold-start", "lab crawl-time", "lab hacs", "lab live", "lab policies", "lab sharp"),
+    *("lab cold-start", "lab crawl-time", "lab groups", "lab hacs", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 

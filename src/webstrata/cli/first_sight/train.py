@@ -39,7 +39,7 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="tree, tree-selected, tree-unpruned or boosting; `best`: compare all, and take the one with the least error on unseen sites.",
+            help="Method to learn with: tree, tree-selected, tree-unpruned or boosting. `best` compares all, and takes the one with the least error on unseen sites.",
         ),
     ] = "best",
     show: Annotated[
@@ -75,18 +75,20 @@ def command(
         from webstrata.plots.figure import check_format
 
         check_format(plot)
+    target = None if dry_run else out or _model_of(home)
     training = _trained(home, recorded, k, method)
     if plot is not None:
         from webstrata.plots.first_sight import draw_training
 
         draw_training(plot, training)
-    written = None if dry_run else _write(training, home, out)
+    if target is not None:
+        _write(training, target)
     if as_json:
-        print_json({"model": None if written is None else str(written), **report_document(training)})
+        print_json({"model": None if target is None else str(target), **report_document(training)})
     else:
         show_report(training)
-        if written is not None:
-            typer.echo(f"\nModel written to {written}.")
+        if target is not None:
+            typer.echo(f"\nModel written to {target}.")
 
 
 def _trained(home: Path | None, recorded: list[str] | None, k: int, method: str) -> Training:
@@ -131,18 +133,21 @@ def _stored_pages(home: Path | None) -> TrainingPages:
         return run_async(read)
 
 
-def _write(training: Training, home: Path | None, out: Path | None) -> Path:
+def _model_of(home: Path | None) -> Path:
+    """Where the home keeps its model. Raises HomeError before the work of training."""
     from webstrata.home import Home
+
+    opened = Home.open(home_path(home))
+    opened.require_writable()
+    return opened.model
+
+
+def _write(training: Training, target: Path) -> None:
     from webstrata.node import output_file
     from webstrata.predict.first_sight.model_file import encode
 
-    if out is None:
-        opened = Home.open(home_path(home))
-        opened.require_writable()
-        out = opened.model
-    with output_file(out) as file:
+    with output_file(target) as file:
         file.write(encode(training.model))
-    return out
 
 
 @contextmanager

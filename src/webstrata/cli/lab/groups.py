@@ -11,12 +11,18 @@ from webstrata.cli.first_sight.report import print_methods
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import print_json, print_table, progress_bar
 
+MOST_PAGES = 250
+"""The shipped table has as many."""
+
 if TYPE_CHECKING:
     from webstrata.lab.first_sight.experiment import GroupsResult
 
 
 def command(
     k: Annotated[int, typer.Option("--k", min=2, max=6, help="Number of groups of Table 1.")] = 4,
+    most: Annotated[
+        int, typer.Option("--pages", min=1, max=MOST_PAGES, help="Largest number of pages of each site.")
+    ] = MOST_PAGES,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the groups and the errors (svg, png or pdf).", show_default=False),
@@ -35,7 +41,7 @@ def command(
         from webstrata.plots.figure import check_format
 
         check_format(plot)
-    pages = as_training_pages(shipped_pages())
+    pages = as_training_pages(shipped_pages(most))
     with progress_bar("training", 2 * len(METHODS) + 1, unit="rows") as advance:
         result = compare_groups(pages, k=k, seed=seed, on_step=lambda _: advance(1))
     if plot is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import as_file, files
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from webstrata.errors import UsageError
-from webstrata.lab.first_sight.recorded_pages import RecordedPage
+from webstrata.lab.first_sight.recorded_pages import MOST_PAGES, RecordedPage
 from webstrata.observe.static_features import STATIC_FEATURES
 from webstrata.predict.first_sight.training_pages import TrainingPages, feature_rows, regular_visits
 
@@ -66,10 +68,12 @@ def read_page_table(file: Path) -> list[RecordedPage]:
         ) from None
 
 
-def shipped_pages() -> list[RecordedPage]:
-    """The pages of the default model. Their sources and licences are in README.md in the same folder."""
+def shipped_pages(most: int = MOST_PAGES) -> list[RecordedPage]:
+    """The pages of the default model, with at most this number of each site (the first by path). Their sources and
+    licences are in README.md in the same folder."""
     with as_file(files("webstrata.lab") / "data" / "first_sight" / "pages.parquet") as file:
-        return read_page_table(file)
+        pages = read_page_table(file)
+    return [page for _, of_site in groupby(pages, attrgetter("site")) for page in islice(of_site, most)]
 
 
 def as_training_pages(pages: Sequence[RecordedPage]) -> TrainingPages:

@@ -13,6 +13,7 @@ from webstrata.predict.first_sight.trees import LEAF
 
 _SHOWN_EFFECTS = 6
 _LEAST_EFFECT = 0.005
+_INDENT = "  "
 
 
 class TreeStep(Struct, frozen=True, kw_only=True):
@@ -92,10 +93,10 @@ def tree_lines(model: FirstSightModel) -> list[str]:
     while waiting:
         node, depth, text = waiting.pop()
         if model.trees.feature[node] == LEAF:
-            lines.append(f"{'    ' * max(depth - 1, 0)}{text}{': ' if text else ''}{leaf_text(model, node)}")
+            lines.append(f"{_INDENT * max(depth - 1, 0)}{text}{': ' if text else ''}{leaf_text(model, node)}")
             continue
         if text:
-            lines.append(f"{'    ' * (depth - 1)}{text}")
+            lines.append(f"{_INDENT * (depth - 1)}{text}")
         name, threshold = model.features[model.trees.feature[node]], number_text(float(model.trees.threshold[node]))
         waiting.append((int(model.trees.right[node]), depth + 1, f"{name} > {threshold}"))
         waiting.append((int(model.trees.left[node]), depth + 1, f"{name} <= {threshold}"))
