@@ -1,7 +1,8 @@
 """The static features of a content: what a page looks like at its first visit, before anything is known of its past.
 
 They are those of the classifier of "Looking at both the present and the past" (section 3.3), and others that cost no
-parsing. Counts are of the bytes as received, so that a recorded content and a visit give the same numbers.
+parsing. Counts are of the bytes as received, so that a recorded content and a visit give the same numbers. Tags are
+counted by the beginnings of their names: `list_items` has `<link>`, too.
 """
 
 from __future__ import annotations
