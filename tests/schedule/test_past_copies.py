@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -116,7 +117,7 @@ def test_several_copies_on_a_day_are_learned_one_after_the_other() -> None:
     table = policy_state("value", np.zeros(1, dtype=np.intp))
     learn_sightings(table, sightings([(0, at, CHANGED) for at in times]))
     alone = table.policy.start(1, 0.0)
-    for before, at in zip(times, times[1:], strict=False):
+    for before, at in pairwise(times):
         table.policy.learn(alone, np.array([0]), np.array([at - before]), np.array([True]))
     assert table.state["seen_at"][0] == 10.9
     assert abs(table.state["levels"][0] - alone["levels"][0]).max() < 0.05  # site events explain a little
