@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from webstrata.flows.crawl.selection.round_selector import RoundSelector
     from webstrata.flows.crawl.visit_batcher import CrawlProgress
     from webstrata.flows.crawl.visit_pipeline import VisitPipeline
-    from webstrata.flows.learn_copies import LearnedCopies, OnLearned
     from webstrata.flows.maintenance.rebuild import RebuildResult
     from webstrata.flows.parsers.parser_pool import ParserPool
     from webstrata.flows.updates.page_forecast import PageClasses
@@ -785,13 +784,6 @@ class Node:
         """How long a body may take beyond `fetch.total_timeout`: as long for each part that fits into memory."""
         fetch = self.settings.fetch
         return fetch.total_timeout * max(0.0, fetch.max_body / max(1, fetch.max_parsed) - 1)
-
-    async def learn_from_copies(self, on_learned: OnLearned = lambda done, total: None) -> LearnedCopies:
-        """Let the policy learn from all imported copies that it has not learned from yet."""
-        from webstrata.flows.learn_copies import learn_copies
-
-        async with self.store() as store:
-            return await learn_copies(store, self.schedule(), self.clock.now(), on_learned=on_learned)
 
     @asynccontextmanager
     async def crawling(

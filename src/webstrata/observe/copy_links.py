@@ -49,8 +49,3 @@ def link_values(texts: Iterable[str]) -> NDArray[np.uint64]:
     packed = "".join([f"{text}\0" for text in texts]).encode()
     found: NDArray[np.uint64] = np.frombuffer(KERNEL.link_rows(packed), _ROW)["value"]
     return found
-
-
-def link_value(url: str) -> int:
-    """The same of one URL."""
-    return int(link_values([url])[0])

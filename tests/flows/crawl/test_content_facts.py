@@ -9,7 +9,7 @@ import numpy as np
 from tests.flows.conftest import DAILY, DAY_S, START_AT, Archiver
 from tests.flows.scripted_servers import reply
 from webstrata.columns import SEEN_LINK
-from webstrata.observe.copy_links import link_value
+from webstrata.observe.copy_links import link_values
 from webstrata.observe.static_features import STATIC_FEATURES
 from webstrata.records import PageRole
 
@@ -48,7 +48,7 @@ def test_first_and_changed_versions_are_written(run_scenario: Callable[..., None
         features, links = await facts(archiver, PAGE)
         assert set(features) == set(STATIC_FEATURES)
         assert (features["images"], features["internal_links"], features["is_page"]) == (1, 2, 1)
-        at = {name: link_value(f"http://a.test/{name}") for name in "xyz"}
+        at = dict(zip("xyz", link_values([f"http://a.test/{name}" for name in "xyz"]).tolist(), strict=True))
         assert links == {at["x"]: visits[0].at, at["y"]: visits[0].at, at["z"]: visits[2].at}
         assert visits[0].at >= START_AT
 

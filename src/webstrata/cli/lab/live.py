@@ -37,11 +37,13 @@ _SETTINGS = (
     "polite.obey_robots=false",
     "fetch.connections=1",
     "schedule.min_interval=1d",
+    "schedule.first_sight=false",
     "crawl.round=1d",
     "crawl.workers=0",
 )
 """One round a day without delays, as in the lab, and no page twice a day. With one connection, visits are made in the
-same order each time. The sites are servers of this process."""
+same order each time. The made-up contents of pages say nothing about their changes. The sites are servers of this
+process."""
 _MEMORY = Path("/dev/shm")
 _MOST_DAYS = 10_000
 
