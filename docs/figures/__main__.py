@@ -28,6 +28,7 @@ def main() -> None:
         run(("--home", "demo-home", "plan", "--offline", "--picture", str(HERE / "planned-round.svg")), folder, WIDTH)
         run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
         run(("lab", "sharp", "--runs", "1", "--starts", "0", "--out", "lab"), folder, WIDTH)
+        run(("lab", "groups", "--plot", str(HERE / "first-sight-groups.svg")), folder, WIDTH)
         run(("lab", "cold-start", "--plot", str(HERE)), folder, WIDTH)
         run(("lab", "cold-start", "--schedule", "--plot", str(HERE)), folder, WIDTH)
         run(("lab", "sharp", "--calibration", "--picture", str(HERE / "sharp-calibration.svg")), folder, WIDTH)
