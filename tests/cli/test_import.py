@@ -197,6 +197,6 @@ def test_killed_import(home: Path, tmp_path: Path, moment: str) -> None:
     result = call_here(*words)
     assert (result.json["read"], result.json["kept"]) == (72, 33)
     assert result.json["skipped"] == {"malformed": 12, "duplicate": 27}
-    assert result.json["imports"][0]["continued_from"] == stopped["read"]
+    assert result.json["imports"][0]["resumed_rows"] == stopped["read"]
     with sqlite3.connect(home / "webstrata.db") as database:
         assert database.execute("SELECT count(*) FROM copies").fetchone() == (33,)

@@ -194,8 +194,9 @@ def test_a_failed_first_visit_keeps_the_belief(run_scenario: Callable[..., None]
 
 
 def test_copies_and_visits_are_one_belief(run_scenario: Callable[..., None]) -> None:
-    """Learned again from the copies and from the log of its visits, a page has the belief that the loop gave it visit
-    by visit. Copies that overlap with the visits are learned together with them."""
+    """Learned again from the copies and from the log of its visits, a page has nearly the belief that the loop gave it
+    visit by visit, knowing less of the other pages. Copies that overlap with the visits are learned together with
+    them."""
 
     async def scenario(archiver: Archiver) -> None:
         def by_day(request: ReceivedRequest) -> Reply:
@@ -218,7 +219,7 @@ def test_copies_and_visits_are_one_belief(run_scenario: Callable[..., None]) -> 
             )
             assert (await learn(archiver, store)).pages == 2
             for url, levels in before.items():
-                np.testing.assert_allclose(levels_of(await archiver.page(url)), levels, atol=0.03)
+                np.testing.assert_allclose(levels_of(await archiver.page(url)), levels, atol=0.05)
 
     run_scenario(scenario, *ROUNDS)
 

@@ -58,7 +58,11 @@ def test_forecast_and_why_agree(seen: Path, call: Call) -> None:
     found = call("--home", seen, "forecast", url, "--json").json
     assert found["rate_per_day"] == pytest.approx(evidence["rate_per_day"], abs=2e-6)
     assert found["p_now"] == pytest.approx(evidence["changed_probability"], abs=2e-5)
-    assert found["sources"] == [{"source": "own visits", "observations": 1}]
+    assert found["sources"] == [
+        {"source": "own visits", "observations": 1},
+        {"source": "first content", "observations": 1},
+    ]
+    assert found["class"] is not None
 
 
 def test_layers_count_only_their_links(home: Path, call: Call) -> None:
@@ -136,6 +140,7 @@ def test_copies_and_visits_are_both_sources(seen: Path, call: Call) -> None:
     assert found["sources"] == [
         {"source": "old.example", "observations": 2},
         {"source": "own visits", "observations": 1},
+        {"source": "first content", "observations": 1},
     ]
     assert (found["observations"], found["updates"]) == (1, 1)
 

@@ -70,6 +70,11 @@ def words_of(url: str) -> dict[str, tuple[str, ...]]:
         "capture": (url,),
         "coherence": ("--store", "127.0.0.1"),
         "plan": (),
+        "forecast": (url,),
+        "select": ("--top", "1"),
+        "importance": (),
+        "import": ("list",),
+        "train": (),
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from webstrata.columns import LinkKind
-from webstrata.lab.hacs.recorded import RecordedPage, SeenVersion, recorded_pages, recorded_timelines
+from webstrata.lab.hacs.recorded import SampledPage, SeenVersion, recorded_pages, recorded_timelines
 from webstrata.lab.hacs.timeline import UpdateTimeline
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, load_shipped
 
@@ -22,7 +22,7 @@ def _version(day: float, content: str, internal: Set[int] = NONE, external: Set[
 
 
 PAGES = [
-    RecordedPage(
+    SampledPage(
         site=0,
         depth=0,
         versions=[
@@ -35,8 +35,8 @@ PAGES = [
         ],
         copy_days=[1.0, 6.0, 8.0, 10.0, 13.0],
     ),
-    RecordedPage(site=0, depth=1, versions=[_version(2, "x"), _version(4, "y", {4})], copy_days=[1.0, 3.0, 11.0, 14.0]),
-    RecordedPage(site=1, depth=2, versions=[_version(0, "z")], copy_days=[]),
+    SampledPage(site=0, depth=1, versions=[_version(2, "x"), _version(4, "y", {4})], copy_days=[1.0, 3.0, 11.0, 14.0]),
+    SampledPage(site=1, depth=2, versions=[_version(0, "z")], copy_days=[]),
 ]
 
 

@@ -214,7 +214,7 @@ def import_json(results: Sequence[ImportResult], learned: LearnedCopies | None, 
                 "read": result.read,
                 "kept": result.kept,
                 "skipped": result.skipped,
-                "continued_from": result.continued_from,
+                "resumed_rows": result.continued_from,
                 "finished_before": _finished_json(result.finished_before),
             }
             for result in results

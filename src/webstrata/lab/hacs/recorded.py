@@ -42,7 +42,7 @@ class SeenVersion(Struct, frozen=True, kw_only=True):
     links: dict[LinkKind, frozenset[int]]
 
 
-class RecordedPage(Struct, frozen=True, kw_only=True):
+class SampledPage(Struct, frozen=True, kw_only=True):
     """One page of a recorded site; its days are counted from the first date of the evaluation."""
 
     site: int
@@ -57,13 +57,13 @@ def recorded_pages(
     window: Window | None = None,
     gap_days: MeanDays = MEAN_DAYS,
     on_progress: Callable[[str, int, int], object] = lambda site, done, total: None,
-) -> tuple[list[RecordedPage], float]:
+) -> tuple[list[SampledPage], float]:
     """The pages to depth 2 with sampled copies, and the days of the evaluation: three years, or what is recorded.
 
     Each version is parsed, which takes some seconds for the shipped sites. Without a window, the recording of each site
     ends with its last version.
     """
-    pages: list[RecordedPage] = []
+    pages: list[SampledPage] = []
     most_days = MOST_DAYS if window is None else min(MOST_DAYS, (window[1] - window[0]) / DAY_S - PAST_DAYS)
     for site, recording in enumerate(recordings):
         end = window[1] if window else max((versions[-1][0] for versions in recording.pages.values()), default=0.0)
@@ -73,7 +73,7 @@ def recorded_pages(
         for done, path in enumerate(clipped.pages):
             on_progress(recording.site, done, len(clipped.pages))
             pages.append(
-                RecordedPage(
+                SampledPage(
                     site=site,
                     depth=depth_of(recording.url(path)),
                     versions=list(_versions(clipped, path, start)),
@@ -83,7 +83,7 @@ def recorded_pages(
     return _with_copies(pages, most_days, seed, gap_days), most_days
 
 
-def recorded_timelines(pages: Sequence[RecordedPage], days: float) -> list[UpdateTimeline]:
+def recorded_timelines(pages: Sequence[SampledPage], days: float) -> list[UpdateTimeline]:
     """A timeline for each kind of update and each level; its corpus is named `KIND/LEVEL`."""
     sites = np.unique([page.site for page in pages], return_inverse=True)[1]
     homepages = [page for page in pages if page.depth == 0]
@@ -114,12 +114,12 @@ def _versions(recording: Recording, path: str, start_at: float) -> Iterator[Seen
         yield SeenVersion(day=day, content=found.content, links=found.links)
 
 
-def _with_copies(pages: list[RecordedPage], days: float, seed: int, gap_days: MeanDays) -> list[RecordedPage]:
+def _with_copies(pages: list[SampledPage], days: float, seed: int, gap_days: MeanDays) -> list[SampledPage]:
     first = np.array([max(page.versions[0].day, -PAST_DAYS) for page in pages])
     page, at_days = archive_copies(first, days, seed, gap_days)
     ends = np.searchsorted(page, np.arange(len(pages) + 1))
     return [
-        RecordedPage(
+        SampledPage(
             site=one.site,
             depth=one.depth,
             versions=one.versions,
@@ -133,7 +133,7 @@ History = tuple[list[float], list[tuple[float, bool]]]
 """The days of the true updates, and (day, shows an update) of each copy."""
 
 
-def _history(page: RecordedPage, kinds: frozenset[LinkKind] | None) -> History:
+def _history(page: SampledPage, kinds: frozenset[LinkKind] | None) -> History:
     """The copies are judged by themselves: an update that is undone between two copies is in neither."""
     versions = [version for version in page.versions if version.content]
     updates = [version.day for version, new in zip(versions, _news(versions, kinds), strict=True) if new]

@@ -11,8 +11,8 @@ from webstrata.clock import DAY_S
 from webstrata.columns import Rows
 from webstrata.flows.crawl.selection.budget_ledger import ALL
 from webstrata.ports import Store
+from webstrata.predict.importance_weight import DEFAULT_WEIGHT, importance_weight
 from webstrata.records import Announcement, Page, PageSummary, VisitTimes
-from webstrata.schedule.importance import DEFAULT_WEIGHT, importance_weight
 from webstrata.schedule.overrides import Overrides
 from webstrata.schedule.page_table import replayed
 from webstrata.schedule.policy import ValuePolicy

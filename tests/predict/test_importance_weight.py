@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.schedule.importance import MAX_WEIGHT, importance_weight
+from webstrata.predict.importance_weight import MAX_WEIGHT, importance_weight
 
 
 @pytest.mark.parametrize(
