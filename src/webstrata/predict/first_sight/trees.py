@@ -7,6 +7,7 @@ one comparison of a whole column, which is about twenty times as fast as walking
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ class _SmallTree(NamedTuple):
             total[:, group] += values[out]
 
 
-class Trees(Struct, frozen=True, kw_only=True):
+class Trees(Struct, frozen=True, kw_only=True, dict=True):
     """One or several trees. All nodes are in the same arrays; both branches of a node come after it."""
 
     roots: NDArray[np.int32]
@@ -66,16 +67,15 @@ class Trees(Struct, frozen=True, kw_only=True):
         """The sum of the values of the leaves that each row reaches in all trees."""
         rows = single_precision(features)
         total = np.zeros((len(rows), self.value.shape[1]))
-        small = [tree for root in self.roots if (tree := self._small_tree(int(root))) is not None]
+        small = [one for one in self._small_trees if one is not None]
         for start in range(0, len(rows) if small else 0, _CHUNK):
             part = slice(start, start + _CHUNK)
             columns = np.ascontiguousarray(rows[part].T)
-            for tree in small:
-                tree.add_to(total[part], columns)
-        if len(small) < len(self.roots):
-            for root in self.roots:
-                if self._small_tree(int(root)) is None:
-                    total += self.value[self._leaves(rows, int(root))]
+            for one in small:
+                one.add_to(total[part], columns)
+        for root, tree in zip(self.roots.tolist(), self._small_trees, strict=True):
+            if tree is None:
+                total += self.value[self._leaves(rows, root)]
         return total
 
     def path(self, features: NDArray[np.float64], tree: int = 0) -> list[int]:
@@ -91,6 +91,11 @@ class Trees(Struct, frozen=True, kw_only=True):
         """Whether one row goes to the left at a node."""
         value = row[self.feature[node]]
         return bool(self.missing_left[node] if np.isnan(value) else value <= self.threshold[node])
+
+    @cached_property
+    def _small_trees(self) -> list[_SmallTree | None]:
+        """By tree; None if it has too many leaves. Making them takes far longer than applying them to a few pages."""
+        return [self._small_tree(root) for root in self.roots.tolist()]
 
     def _small_tree(self, root: int) -> _SmallTree | None:
         """The tree with bits for its leaves; None if it has too many."""
